@@ -1,0 +1,42 @@
+/** The codes that native calls answer with; anything else that they throw is a fault of this package. */
+const CODES = new Set(["invalid_argument", "no_new_history", "summary_budget", "session_file"]);
+
+class CompactionError extends Error {
+  /**
+   * @param {string} code
+   * @param {string} message
+   * @param {{ cause?: unknown }} [options]
+   */
+  constructor(code, message, options) {
+    super(message, options);
+    this.code = code;
+  }
+
+  toJSON() {
+    const { name, code, message } = this;
+    return { name, code, message };
+  }
+}
+Object.defineProperty(CompactionError.prototype, "name", {
+  value: "CompactionError",
+  configurable: true,
+  writable: true,
+});
+
+/** @param {string} argument @param {string} expected */
+function invalidArgument(argument, expected) {
+  return new CompactionError("invalid_argument", `${argument}: expected ${expected}`);
+}
+
+/** What a native call threw, as the error that users get. @param {any} thrown */
+function fromNative(thrown) {
+  if (thrown instanceof CompactionError) return thrown;
+  if (CODES.has(thrown?.code)) return new CompactionError(thrown.code, thrown.message);
+  return new CompactionError(
+    "internal",
+    `a fault of pi-compaction-native, not of your input: ${thrown?.message ?? thrown}; please report it with the version and the call`,
+    { cause: thrown },
+  );
+}
+
+module.exports = { CompactionError, fromNative, invalidArgument };

@@ -1,0 +1,4 @@
+//! How large things may be.
+
+pub mod guard;
+pub mod window;

@@ -1,0 +1,106 @@
+//! The context budget of a model and the limit of a summary prompt (requirements A39, A40, C13, vectors F1).
+
+use crate::model::ModelLimits;
+
+const UNKNOWN_WINDOW: u64 = 128_000;
+const UNKNOWN_OUTPUT: u64 = 8_192;
+/// Tokens held back in each prompt for the template, its tags and the estimate's error (requirements A40, G16).
+pub const PROMPT_MARGIN: u64 = 2_048;
+
+/// What the host keeps its context below, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BudgetLimits {
+    /// The most that a request's context may hold.
+    pub hard_limit: u64,
+    /// What the window holds beyond that.
+    pub request_headroom: u64,
+}
+
+/// Every budget that follows from a model's limits, in tokens but for the characters at the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContextBudget {
+    /// The most that a request's context may hold.
+    pub limits: BudgetLimits,
+    /// Recent context that a compaction keeps.
+    pub keep_recent_tokens: u64,
+    /// The most that a summary may take.
+    pub summary_output: u64,
+    /// The most that a summary prompt may hold; reaching it is too much.
+    pub summary_input_limit: u64,
+    /// The most that a fallback's tail may take of the hard limit.
+    pub fallback_tail_tokens: u64,
+    /// The most UTF-16 units that a fallback carries of an earlier summary.
+    pub fallback_summary_chars: u64,
+}
+
+impl ContextBudget {
+    /// The budget of a model; an unknown window is 128,000, an unknown output 8,192 tokens.
+    #[must_use]
+    pub fn of(model: ModelLimits) -> Self {
+        let window = known(model.context_window).unwrap_or(UNKNOWN_WINDOW);
+        let headroom = headroom(window, known(model.max_tokens).unwrap_or(UNKNOWN_OUTPUT));
+        let capped = (window - headroom).min(known(model.max_input_tokens).unwrap_or(u64::MAX));
+        let limits = BudgetLimits { hard_limit: capped.max(1), request_headroom: headroom };
+        let hard = limits.hard_limit;
+        let prompt = PromptLimit::of(limits, ModelLimits { context_window: Some(window), ..model });
+        Self {
+            limits,
+            keep_recent_tokens: share(hard, 0.2).clamp(8_000, 64_000).min(share(hard, 0.5).max(1)),
+            summary_output: prompt.output,
+            summary_input_limit: prompt.tokens,
+            fallback_tail_tokens: share(hard, 0.25),
+            fallback_summary_chars: share(hard, 0.75).clamp(256, 12_000),
+        }
+    }
+}
+
+/// The limit of one summary prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PromptLimit {
+    /// Tokens that a prompt must stay below; at least 1.
+    pub tokens: u64,
+    /// Tokens allowed for the answer.
+    pub output: u64,
+}
+
+impl PromptLimit {
+    /// A40: window − answer − margin. The window is the summary model's, else the budget's own.
+    ///
+    /// A model with a window of its own does not answer at the length of the main model's headroom: the
+    /// smaller headroom of the two counts, so that a small window leaves room for a prompt.
+    #[must_use]
+    pub fn of(budget: BudgetLimits, model: ModelLimits) -> Self {
+        let budget_window = budget.hard_limit.saturating_add(budget.request_headroom);
+        let window = known(model.context_window).unwrap_or(budget_window);
+        let most = known(model.max_tokens).unwrap_or(UNKNOWN_OUTPUT);
+        let room = match window == budget_window {
+            true => budget.request_headroom,
+            false => budget.request_headroom.min(headroom(window, most)),
+        };
+        let output = share(room, 0.8).min(most);
+        let input = window.saturating_sub(output).min(known(model.max_input_tokens).unwrap_or(u64::MAX));
+        Self { tokens: input.saturating_sub(PROMPT_MARGIN).max(1), output }
+    }
+
+    /// Tokens that a plan holds back in each chunk for the summary that is carried along (requirements C39, G15).
+    #[must_use]
+    pub fn reserve(self, previous_summary: u64) -> u64 {
+        previous_summary.max(self.output.min(self.tokens / 2))
+    }
+}
+
+/// Part of a window that is not context: the answer, and a margin that grows with the window.
+fn headroom(window: u64, max_output: u64) -> u64 {
+    let output = max_output.min(share(window, 0.25).max(1));
+    let floor = share(window, 0.5).clamp(1, 16_384);
+    let twentieth = (window as f64 * 0.05).ceil() as u64;
+    floor.max(output).max(twentieth).min(window.saturating_sub(1))
+}
+
+fn share(tokens: u64, ratio: f64) -> u64 {
+    (tokens as f64 * ratio).floor() as u64
+}
+
+fn known(limit: Option<u64>) -> Option<u64> {
+    limit.filter(|&tokens| tokens > 0)
+}

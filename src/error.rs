@@ -1,0 +1,66 @@
+//! What can go wrong, as a closed set of codes (design: Errors, requirements G20).
+
+/// Why a call was refused or failed. The wire string of each is what JavaScript sees as `error.code`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorCode {
+    /// An argument has the wrong type or lies outside its range.
+    InvalidArgument,
+    /// The range holds no message to summarize.
+    NoNewHistory,
+    /// The budget leaves no room for text, or a message cannot be cut small enough.
+    SummaryBudget,
+    /// A session file could not be read.
+    SessionFile,
+    /// A fault of this library: a caught panic.
+    Internal,
+}
+
+impl ErrorCode {
+    /// The wire string.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidArgument => "invalid_argument",
+            Self::NoNewHistory => "no_new_history",
+            Self::SummaryBudget => "summary_budget",
+            Self::SessionFile => "session_file",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+/// A refusal with the way out in its message. It never holds prompt text, keys or file contents.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct CompactionError {
+    /// The closed code.
+    pub code: ErrorCode,
+    /// What is wrong and what to do about it.
+    pub message: String,
+}
+
+impl CompactionError {
+    /// `argument` is not what was `expected`.
+    #[must_use]
+    pub fn invalid(argument: &str, expected: &str) -> Self {
+        Self {
+            code: ErrorCode::InvalidArgument,
+            message: format!("{argument}: expected {expected}"),
+        }
+    }
+
+    /// Nothing is left for text under the given budget.
+    #[must_use]
+    pub fn budget(message: impl Into<String>) -> Self {
+        Self { code: ErrorCode::SummaryBudget, message: message.into() }
+    }
+
+    /// A session file that cannot be read.
+    #[must_use]
+    pub fn session(message: impl Into<String>) -> Self {
+        Self { code: ErrorCode::SessionFile, message: message.into() }
+    }
+}
+
+/// The result of every fallible function of the core.
+pub type Result<T> = std::result::Result<T, CompactionError>;

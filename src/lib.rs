@@ -1,0 +1,14 @@
+//! Context compaction for coding agents built on pi.
+//!
+//! Data flows one way, and `scripts/check-arrows.mjs` holds it to that:
+//! `node` → `compact` → `summarize`, `checkpoint` → `plan`, `provider` → `budget` → `prompt` → `transcript` →
+//! `tokens`; `session` → `transcript`. Only `node` knows Node; everything else is a pure function of values.
+
+pub mod budget;
+pub mod error;
+pub mod model;
+#[cfg(feature = "node")]
+mod node;
+pub mod prompt;
+pub mod tokens;
+pub mod transcript;

@@ -1,0 +1,126 @@
+//! The exported functions: read, ask the core, answer. `index.js` alone calls them.
+
+use napi::bindgen_prelude::{External, Object, Utf16String};
+use napi_derive::napi;
+
+use super::error::Result;
+use super::read::{Fields, dialect};
+use crate::budget::guard::SummaryInput;
+use crate::budget::window::{ContextBudget, PromptLimit};
+use crate::tokens::estimate::ReportedUsage;
+use crate::transcript::part::messages;
+use crate::transcript::serialize::{conversation, extent};
+use crate::transcript::store::{Store, Wanted};
+
+/// The words of a gathering that belong to history and to the turn prefix, and what is carried along.
+#[napi(object)]
+pub struct GatheredInput {
+    /// Words of the history.
+    pub history: u32,
+    /// Words of history and turn prefix together.
+    pub words: u32,
+    /// UTF-16 units of the previous summary.
+    pub previous: u32,
+}
+
+impl GatheredInput {
+    fn split<'r>(&self, records: &'r [u32]) -> (&'r [u32], &'r [u32]) {
+        let words = records.get(..self.words as usize).unwrap_or_default();
+        words.split_at_checked(self.history as usize).unwrap_or((words, &[]))
+    }
+
+    fn measured(&self, records: &[u32], options: &Fields<'_, '_>) -> Result<SummaryInput> {
+        let dialect = options.sizing()?.dialect;
+        let (history, prefix) = self.split(records);
+        let previous = self.previous as usize;
+        Ok(SummaryInput { history: extent(history, dialect), prefix: extent(prefix, dialect), previous })
+    }
+}
+
+/// The unit at which tool results are probed in a dialect; 0 for never.
+#[napi(catch_unwind)]
+pub fn probed_cap(name: String) -> Result<u32> {
+    Ok(dialect(name)?.probed_cap().unwrap_or(0) as u32)
+}
+
+/// The guard's verdict.
+#[napi(catch_unwind)]
+pub fn exceeds_budget(
+    records: &[u32],
+    input: GatheredInput,
+    budget: Object,
+    model: Object,
+    options: Object,
+) -> Result<bool> {
+    let options = Fields::of(&options, "options");
+    let limit = PromptLimit::of(Fields::of(&budget, "budget").budget()?, Fields::of(&model, "summaryModel").model()?);
+    Ok(options.measure()?.exceeds(&input.measured(records, &options)?, limit))
+}
+
+/// Tokens of the larger summary request, without template and instructions.
+#[napi(catch_unwind)]
+pub fn prompt_tokens(records: &[u32], input: GatheredInput, options: Object) -> Result<f64> {
+    let options = Fields::of(&options, "options");
+    Ok(options.measure()?.prompt_tokens(&input.measured(records, &options)?) as f64)
+}
+
+/// The raw estimate of each message.
+#[napi(catch_unwind)]
+pub fn message_tokens(records: &[u32], words: u32, options: Object) -> Result<Vec<f64>> {
+    let sizing = Fields::of(&options, "options").sizing()?;
+    let records = records.get(..words as usize).unwrap_or_default();
+    Ok(messages(records).map(|message| sizing.message_tokens(&message) as f64).collect())
+}
+
+/// The context size that an assistant message reports; `None` where it reports none.
+#[napi(catch_unwind)]
+pub fn reported_tokens(total: f64, input: f64, output: f64, cache_read: f64, cache_write: f64) -> Option<f64> {
+    ReportedUsage { total, input, output, cache_read, cache_write }.context_tokens()
+}
+
+/// A store for texts, which `read` then fills.
+#[napi(catch_unwind)]
+pub fn store(records: &[u32], words: u32, whole: bool) -> External<Store> {
+    let records = records.get(..words as usize).unwrap_or_default();
+    External::new(Store::new(records.to_vec(), if whole { Wanted::Whole } else { Wanted::Printed }))
+}
+
+/// The conversation text of a store.
+#[napi(catch_unwind)]
+pub fn conversation_text(store: &External<Store>, options: Object) -> Result<Utf16String> {
+    Ok(conversation(store, Fields::of(&options, "options").sizing()?.dialect).into())
+}
+
+/// Every budget of a model, in tokens but for the characters.
+#[napi(object)]
+pub struct Budgets {
+    /// `hardLimit`
+    pub hard_limit: f64,
+    /// `requestHeadroom`
+    pub request_headroom: f64,
+    /// `keepRecentTokens`
+    pub keep_recent_tokens: f64,
+    /// `summaryOutput`
+    pub summary_output: f64,
+    /// `summaryInputLimit`
+    pub summary_input_limit: f64,
+    /// `fallbackTailTokens`
+    pub fallback_tail_tokens: f64,
+    /// `fallbackSummaryChars`
+    pub fallback_summary_chars: f64,
+}
+
+/// The budgets of a model.
+#[napi(catch_unwind)]
+pub fn context_budget(model: Object) -> Result<Budgets> {
+    let budget = ContextBudget::of(Fields::of(&model, "model").model()?);
+    Ok(Budgets {
+        hard_limit: budget.limits.hard_limit as f64,
+        request_headroom: budget.limits.request_headroom as f64,
+        keep_recent_tokens: budget.keep_recent_tokens as f64,
+        summary_output: budget.summary_output as f64,
+        summary_input_limit: budget.summary_input_limit as f64,
+        fallback_tail_tokens: budget.fallback_tail_tokens as f64,
+        fallback_summary_chars: budget.fallback_summary_chars as f64,
+    })
+}

@@ -1,0 +1,6 @@
+//! The only place that knows Node: exported functions, what they read and what they write.
+
+mod error;
+mod exports;
+mod read;
+mod strings;

@@ -1,0 +1,185 @@
+//! Strings as call arguments: the cheapest way across. Registered by hand, since `#[napi]` takes no rest
+//! arguments.
+
+use std::ffi::CStr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::{null_mut, slice_from_raw_parts_mut};
+
+use napi::bindgen_prelude::{External, FromNapiMutRef, JsValue, Object};
+use napi::{Env, Status, sys};
+use napi_derive::napi;
+
+use crate::transcript::part::{Tag, next_record};
+use crate::transcript::store::Store;
+use crate::transcript::units;
+
+/// The most arguments of one call: two of ours and a batch of strings (`js/gather.js`).
+const MOST_ARGUMENTS: usize = 2 + 4_096;
+
+/// `measure(records, from, ...strings) → next`: replaces the length of each awaited record by the length of its
+/// string as JSON. `read(store, ...strings)`: appends texts to a store.
+#[napi(module_exports)]
+pub fn register(exports: Object, env: Env) -> napi::Result<()> {
+    for (name, callback) in [(c"measure", measure as Callback), (c"read", read as Callback)] {
+        // SAFETY: environment and exports are live for this call; the callbacks live as long as the module.
+        unsafe { define(env.raw(), exports.raw(), name, callback)? };
+    }
+    Ok(())
+}
+
+type Callback = unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> sys::napi_value;
+
+unsafe fn define(
+    env: sys::napi_env,
+    exports: sys::napi_value,
+    name: &CStr,
+    callback: Callback,
+) -> napi::Result<()> {
+    let mut function = null_mut();
+    // SAFETY: the caller vouches for the environment; the name is NUL-terminated and its length is given.
+    unsafe {
+        let length = name.count_bytes().cast_signed();
+        check(sys::napi_create_function(env, name.as_ptr(), length, Some(callback), null_mut(), &raw mut function))?;
+        check(sys::napi_set_named_property(env, exports, name.as_ptr(), function))
+    }
+}
+
+unsafe extern "C" fn measure(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    // SAFETY: Node calls this with a live environment and call.
+    let call = unsafe { Call::new(env, info) };
+    guarded(&call, |arguments| {
+        let [records, from, strings @ ..] = arguments else { return Err(misuse()) };
+        let records = call.words(*records)?;
+        let mut at = call.index(*from)?;
+        let mut scratch = Vec::new();
+        for string in strings {
+            let awaited = |tag| matches!(tag, Tag::Quoted | Tag::QuotedKey);
+            let part = next_record(records, at, |part| awaited(part.tag)).ok_or_else(misuse)?;
+            scratch.clear();
+            call.append(*string, part.units, &mut scratch)?;
+            *records.get_mut(part.at + 1).ok_or_else(misuse)? = units::quoted_units(&scratch) as u32;
+            at = part.at + 2;
+        }
+        call.number(at)
+    })
+}
+
+unsafe extern "C" fn read(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    // SAFETY: Node calls this with a live environment and call.
+    let call = unsafe { Call::new(env, info) };
+    guarded(&call, |arguments| {
+        let [store, strings @ ..] = arguments else { return Err(misuse()) };
+        // SAFETY: napi checks that the value is an external of this type before it hands out the reference.
+        let store = unsafe { External::<Store>::from_napi_mut_ref(env, *store)? };
+        for string in strings {
+            let part = store.awaited().ok_or_else(misuse)?;
+            let mut failure = Ok(());
+            store.push(&part, |arena, most| failure = call.append(*string, part.units.min(most), arena));
+            failure?;
+        }
+        call.number(strings.len())
+    })
+}
+
+fn misuse() -> napi::Error {
+    napi::Error::new(Status::InvalidArg, "the gathered records do not fit the call")
+}
+
+/// Runs the body with the call's arguments; an error or a panic is thrown to JavaScript.
+fn guarded(
+    call: &Call,
+    body: impl FnOnce(&[sys::napi_value]) -> napi::Result<sys::napi_value>,
+) -> sys::napi_value {
+    let result = catch_unwind(AssertUnwindSafe(|| call.arguments(body)))
+        .unwrap_or_else(|_| Err(napi::Error::new(Status::GenericFailure, "panic")));
+    result.unwrap_or_else(|error| {
+        // SAFETY: the environment is live for the whole call.
+        unsafe { napi::JsError::from(error).throw_into(call.env) };
+        null_mut()
+    })
+}
+
+fn check(status: sys::napi_status) -> napi::Result<()> {
+    match Status::from(status) {
+        Status::Ok => Ok(()),
+        status => Err(napi::Error::new(status, "a Node-API call failed")),
+    }
+}
+
+/// One call from JavaScript, while it lasts.
+struct Call {
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+}
+
+impl Call {
+    /// # Safety
+    /// Both must belong to the call under way.
+    unsafe fn new(env: sys::napi_env, info: sys::napi_callback_info) -> Self {
+        Self { env, info }
+    }
+
+    fn arguments<T>(&self, body: impl FnOnce(&[sys::napi_value]) -> napi::Result<T>) -> napi::Result<T> {
+        let mut values = [null_mut(); MOST_ARGUMENTS];
+        let mut count = 0;
+        let (env, info) = (self.env, self.info);
+        // SAFETY: the first call only counts; the second writes at most `count` values, which fit the array.
+        unsafe {
+            check(sys::napi_get_cb_info(env, info, &raw mut count, null_mut(), null_mut(), null_mut()))?;
+            count = count.min(MOST_ARGUMENTS);
+            check(sys::napi_get_cb_info(env, info, &raw mut count, values.as_mut_ptr(), null_mut(), null_mut()))?;
+        }
+        body(values.get(..count).ok_or_else(misuse)?)
+    }
+
+    /// The words of a `Uint32Array`.
+    fn words(&self, value: sys::napi_value) -> napi::Result<&mut [u32]> {
+        let (mut kind, mut length, mut data) = (0, 0, null_mut());
+        // SAFETY: the value belongs to this call; Node checks that it is a typed array and fills all three. No
+        // other reference into the array exists while the call lasts, and nothing in it runs JavaScript.
+        unsafe {
+            check(sys::napi_get_typedarray_info(
+                self.env,
+                value,
+                &raw mut kind,
+                &raw mut length,
+                &raw mut data,
+                null_mut(),
+                null_mut(),
+            ))?;
+            if kind != sys::TypedarrayType::uint32_array || data.is_null() {
+                return Err(misuse());
+            }
+            Ok(&mut *slice_from_raw_parts_mut(data.cast::<u32>(), length))
+        }
+    }
+
+    fn index(&self, value: sys::napi_value) -> napi::Result<usize> {
+        let mut number = 0;
+        // SAFETY: the value belongs to this call; Node checks that it is a number.
+        check(unsafe { sys::napi_get_value_uint32(self.env, value, &raw mut number) })?;
+        Ok(number as usize)
+    }
+
+    fn number(&self, number: usize) -> napi::Result<sys::napi_value> {
+        let mut value = null_mut();
+        // SAFETY: the environment is live for the whole call.
+        check(unsafe { sys::napi_create_uint32(self.env, number as u32, &raw mut value) })?;
+        Ok(value)
+    }
+
+    /// Appends the first `most` units of a string.
+    fn append(&self, value: sys::napi_value, most: usize, to: &mut Vec<u16>) -> napi::Result<()> {
+        let start = to.len();
+        to.reserve(most + 1);
+        let mut written = 0;
+        // SAFETY: Node writes at most `most` units and a terminator into the reserved room, and says how many
+        // units it wrote.
+        unsafe {
+            let room = to.as_mut_ptr().add(start);
+            check(sys::napi_get_value_string_utf16(self.env, value, room, most + 1, &raw mut written))?;
+            to.set_len(start + written.min(most));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,3 @@
+//! The prompt of a summary request: templates, tags, and what they add to the text.
+
+pub mod build;

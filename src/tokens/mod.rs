@@ -1,0 +1,3 @@
+//! How many tokens something is.
+
+pub mod estimate;

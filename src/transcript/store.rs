@@ -1,0 +1,157 @@
+//! Where the text of a part lives.
+
+use super::part::{Message, Part, Role, Tag, messages, next_record};
+use super::serialize::Dialect;
+use super::units;
+
+/// Text of one part: something with a length in UTF-16 units.
+pub trait Text: Copy {
+    /// Its length in UTF-16 units.
+    fn units(self) -> usize;
+    /// Its first `units` units.
+    #[must_use]
+    fn prefix(self, units: usize) -> Self;
+}
+
+impl Text for usize {
+    fn units(self) -> usize {
+        self
+    }
+    fn prefix(self, units: usize) -> Self {
+        self.min(units)
+    }
+}
+
+impl Text for &[u16] {
+    fn units(self) -> usize {
+        self.len()
+    }
+    fn prefix(self, units: usize) -> Self {
+        self.get(..units).unwrap_or(self)
+    }
+}
+
+/// Where the walk finds the texts of the parts.
+pub trait Source {
+    /// What a text is here.
+    type Text: Text;
+    /// The text of a part.
+    fn text(&self, part: &Part) -> Self::Text;
+    /// The units on either side of `at` in the shown text of `message`, where both exist.
+    fn around(&self, message: &Message<'_>, at: usize) -> Option<(u16, u16)>;
+}
+
+/// No texts, only their lengths: enough for every size.
+#[derive(Debug, Clone, Copy)]
+pub struct Lengths;
+
+impl Source for Lengths {
+    type Text = usize;
+
+    fn text(&self, part: &Part) -> usize {
+        part.units
+    }
+
+    fn around(&self, message: &Message<'_>, _at: usize) -> Option<(u16, u16)> {
+        let pair = message.parts_of(Tag::CapUnits).next()?.units;
+        Some(((pair >> 16) as u16, (pair & 0xffff) as u16))
+    }
+}
+
+/// How much of each text a task reads, so that a long tool result is never copied whole for its beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Every text as far as it is printed: tool results to one unit past their cap.
+    Printed,
+    /// Every text to its end.
+    Whole,
+}
+
+/// Records together with the texts of their parts, in the order in which they stand.
+#[derive(Debug, Clone)]
+pub struct Store {
+    records: Vec<u32>,
+    arena: Vec<u16>,
+    /// For each record where its text begins in the arena and how long it is; before it was read, the most
+    /// that is read of it.
+    spans: Vec<(usize, usize)>,
+    /// Position in words of the record that the next text belongs to.
+    next: usize,
+}
+
+impl Store {
+    /// A store for `records`; the texts follow by [`Store::push`].
+    #[must_use]
+    pub fn new(records: Vec<u32>, wanted: Wanted) -> Self {
+        let mut spans = vec![(0, usize::MAX); records.len().div_ceil(2)];
+        if wanted == Wanted::Printed {
+            messages(&records).filter(|m| m.role() == Role::ToolResult).for_each(|m| limit_to_cap(&m, &mut spans));
+        }
+        Self { records, arena: Vec::new(), spans, next: 0 }
+    }
+
+    /// The records. In a store, lengths of quoted records are those of the JSON strings.
+    #[must_use]
+    pub fn records(&self) -> &[u32] {
+        &self.records
+    }
+
+    /// The part whose text [`Store::push`] expects next.
+    #[must_use]
+    pub fn awaited(&self) -> Option<Part> {
+        next_record(&self.records, self.next, |part| part.tag.has_text() && part.is_shown())
+    }
+
+    /// Appends the text of `part`, the awaited one. `fill` writes it behind what is already there, no more units
+    /// than it is told.
+    pub fn push(&mut self, part: &Part, fill: impl FnOnce(&mut Vec<u16>, usize)) {
+        let Some(span) = self.spans.get_mut(part.at / 2) else { return };
+        let start = self.arena.len();
+        fill(&mut self.arena, span.1);
+        let text = self.arena.get(start..).unwrap_or_default();
+        *span = (start, text.len());
+        let quoted = match part.tag {
+            Tag::Quoted => Some(part.at + 1),
+            // The same name as a JSON string follows.
+            Tag::Key => Some(part.at + 3),
+            _ => None,
+        };
+        if let Some(length) = quoted.and_then(|at| self.records.get_mut(at)) {
+            *length = units::quoted_units(text) as u32;
+        }
+        self.next = part.at + 2;
+    }
+}
+
+/// What is printed of a tool result, and the unit behind it, which decides whether the cut splits a pair.
+fn limit_to_cap(message: &Message<'_>, spans: &mut [(usize, usize)]) {
+    let mut left = Dialect::TOOL_RESULT_CAP + 1;
+    for part in message.parts_of(Tag::Text).filter(Part::is_shown) {
+        if let Some(span) = spans.get_mut(part.at / 2) {
+            span.1 = left;
+        }
+        left -= part.units.min(left);
+    }
+}
+
+impl<'s> Source for &'s Store {
+    type Text = &'s [u16];
+
+    fn text(&self, part: &Part) -> &'s [u16] {
+        let (start, length) = self.spans.get(part.at / 2).copied().unwrap_or_default();
+        self.arena.get(start..start.saturating_add(length)).unwrap_or_default()
+    }
+
+    fn around(&self, message: &Message<'_>, at: usize) -> Option<(u16, u16)> {
+        let unit = |mut index: usize| {
+            for part in message.parts_of(Tag::Text).filter(Part::is_shown) {
+                if index < part.units {
+                    return self.text(&part).get(index).copied();
+                }
+                index -= part.units;
+            }
+            None
+        };
+        Some((unit(at.checked_sub(1)?)?, unit(at)?))
+    }
+}
