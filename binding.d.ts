@@ -34,14 +34,54 @@ export interface Budgets {
   fallbackSummaryChars: number
 }
 
+/** Plans the chunks of a range. */
+export declare function chunkPlan(records: Uint32Array, words: number, previous: number, options: object): ChunksOut | null
+
+/** Chunks by index, and the messages that have to be cut. */
+export interface ChunksOut {
+  /** For each chunk the index behind its last message. */
+  ends: Array<number>
+  /** Messages to be cut. */
+  cut: Array<number>
+  /** The units that each of them may have. */
+  targets: Array<number>
+}
+
 /** The budgets of a model. */
 export declare function contextBudget(model: object): Budgets
 
 /** The conversation text of a store. */
 export declare function conversationText(store: ExternalObject<Store>, options: object): string
 
+/** Where a context is cut. */
+export interface CutOut {
+  /** `firstKeptIndex` */
+  firstKeptIndex: number
+  /** `turnStartIndex`; −1 for none. */
+  turnStartIndex: number
+  /** `isSplitTurn` */
+  isSplitTurn: boolean
+}
+
+/** One change to one message. `place` says what it changes; `block` and `member` where. */
+export interface EditOut {
+  /** Index of the message. */
+  message: number
+  /** `content`, `text`, `thinking`, `argument`, `arguments`, `command`, `output`, `summary`, `drop`, `condense`. */
+  place: string
+  /** Index of the content block. */
+  block: number
+  /** Index of the argument. */
+  member: number
+  /** The new text; empty for `drop`. */
+  text: string
+}
+
 /** The guard's verdict. */
 export declare function exceedsBudget(records: Uint32Array, input: GatheredInput, budget: object, model: object, options: object): boolean
+
+/** pi's cut point. */
+export declare function findCut(records: Uint32Array, words: number, keepRecentTokens: number, options: object): CutOut
 
 /** The words of a gathering that belong to history and to the turn prefix, and what is carried along. */
 export interface GatheredInput {
@@ -62,8 +102,35 @@ export declare function probedCap(name: string): number
 /** Tokens of the larger summary request, without template and instructions. */
 export declare function promptTokens(records: Uint32Array, input: GatheredInput, options: object): number
 
+/** The reduction of a store of reducible messages. */
+export declare function reduce(store: ExternalObject<Store>): Array<EditOut>
+
+/** Indices of the messages that the reduction changes. */
+export declare function reducible(records: Uint32Array, words: number): Array<number>
+
+/** Plans the replay of stored messages. */
+export declare function replayPlan(records: Uint32Array, words: number, options: object): TailOut
+
 /** The context size that an assistant message reports; `None` where it reports none. */
-export declare function reportedTokens(total: number, input: number, output: number, cacheRead: number, cacheWrite: number): number | null
+export declare function reportedTokens(stopReason: string, total: number, input: number, output: number, cacheRead: number, cacheWrite: number): number | null
+
+/** Cuts each message of a store to its target; `counted` measures as the raw estimate does, for a tail. */
+export declare function shortened(store: ExternalObject<Store>, targets: Array<number>, options: object, counted: boolean): Array<EditOut>
 
 /** A store for texts, which `read` then fills. */
 export declare function store(records: Uint32Array, words: number, whole: boolean): ExternalObject<Store>
+
+/** A tail by index, and what has to change in it. */
+export interface TailOut {
+  /** Messages that stay. */
+  kept: Array<number>
+  /** Calls that go. */
+  stripped: Array<EditOut>
+  /** Messages to be cut. */
+  cut: Array<number>
+  /** The units that each of them may have. */
+  targets: Array<number>
+}
+
+/** Plans the retained tail. */
+export declare function tailPlan(records: Uint32Array, words: number, maxTokens: number, options: object): TailOut

@@ -835,11 +835,18 @@ function __napiStampBindingTarget(exportsObject, target) {
 // linked import resolves to `undefined`.
 module.exports.__napiBindingTarget = __napiStampBindingTarget(nativeBinding, __napiLoadedBindingTarget)
 module.exports = nativeBinding
+module.exports.chunkPlan = nativeBinding.chunkPlan
 module.exports.contextBudget = nativeBinding.contextBudget
 module.exports.conversationText = nativeBinding.conversationText
 module.exports.exceedsBudget = nativeBinding.exceedsBudget
+module.exports.findCut = nativeBinding.findCut
 module.exports.messageTokens = nativeBinding.messageTokens
 module.exports.probedCap = nativeBinding.probedCap
 module.exports.promptTokens = nativeBinding.promptTokens
+module.exports.reduce = nativeBinding.reduce
+module.exports.reducible = nativeBinding.reducible
+module.exports.replayPlan = nativeBinding.replayPlan
 module.exports.reportedTokens = nativeBinding.reportedTokens
+module.exports.shortened = nativeBinding.shortened
 module.exports.store = nativeBinding.store
+module.exports.tailPlan = nativeBinding.tailPlan

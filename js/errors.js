@@ -39,4 +39,24 @@ function fromNative(thrown) {
   );
 }
 
-module.exports = { CompactionError, fromNative, invalidArgument };
+/**
+ * The function with its native errors typed.
+ *
+ * @template {(...args: any[]) => any} F
+ * @param {F} call
+ * @returns {F}
+ */
+function typed(call) {
+  const named = {
+    [call.name](...args) {
+      try {
+        return call(...args);
+      } catch (error) {
+        throw fromNative(error);
+      }
+    },
+  };
+  return /** @type {F} */ (named[call.name]);
+}
+
+module.exports = { CompactionError, fromNative, invalidArgument, typed };

@@ -9,6 +9,7 @@ pub mod error;
 pub mod model;
 #[cfg(feature = "node")]
 mod node;
+pub mod plan;
 pub mod prompt;
 pub mod tokens;
 pub mod transcript;

@@ -9,7 +9,7 @@ use crate::budget::guard::SummaryInput;
 use crate::budget::window::{ContextBudget, PromptLimit};
 use crate::tokens::estimate::ReportedUsage;
 use crate::transcript::part::messages;
-use crate::transcript::serialize::{conversation, extent};
+use crate::transcript::serialize::{Dialect, conversation, extent};
 use crate::transcript::store::{Store, Wanted};
 
 /// The words of a gathering that belong to history and to the turn prefix, and what is carried along.
@@ -39,8 +39,8 @@ impl GatheredInput {
 
 /// The unit at which tool results are probed in a dialect; 0 for never.
 #[napi(catch_unwind)]
-pub fn probed_cap(name: String) -> Result<u32> {
-    Ok(dialect(name)?.probed_cap().unwrap_or(0) as u32)
+pub fn probed_cap(name: String) -> u32 {
+    dialect(&name).and_then(Dialect::probed_cap).unwrap_or(0) as u32
 }
 
 /// The guard's verdict.
@@ -74,8 +74,15 @@ pub fn message_tokens(records: &[u32], words: u32, options: Object) -> Result<Ve
 
 /// The context size that an assistant message reports; `None` where it reports none.
 #[napi(catch_unwind)]
-pub fn reported_tokens(total: f64, input: f64, output: f64, cache_read: f64, cache_write: f64) -> Option<f64> {
-    ReportedUsage { total, input, output, cache_read, cache_write }.context_tokens()
+pub fn reported_tokens(
+    stop_reason: String,
+    total: f64,
+    input: f64,
+    output: f64,
+    cache_read: f64,
+    cache_write: f64,
+) -> Option<f64> {
+    ReportedUsage { total, input, output, cache_read, cache_write }.context_tokens(&stop_reason)
 }
 
 /// A store for texts, which `read` then fills.
@@ -92,7 +99,7 @@ pub fn conversation_text(store: &External<Store>, options: Object) -> Result<Utf
 }
 
 /// Every budget of a model, in tokens but for the characters.
-#[napi(object)]
+#[napi(object, object_from_js = false)]
 pub struct Budgets {
     /// `hardLimit`
     pub hard_limit: f64,

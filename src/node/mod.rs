@@ -2,5 +2,7 @@
 
 mod error;
 mod exports;
+mod plans;
 mod read;
 mod strings;
+mod write;

@@ -3,11 +3,14 @@
 use napi::bindgen_prelude::{FromNapiValue, JsObjectValue, Object, Unknown};
 use napi::{JsString, ValueType};
 
-use super::error::{Result, internal};
+use super::error::{Error, Result, internal};
 use crate::budget::guard::Measure;
 use crate::budget::window::BudgetLimits;
 use crate::error::CompactionError;
 use crate::model::ModelLimits;
+use crate::plan::chunks::{ChunkRules, MOST_CHUNKS};
+use crate::plan::tail::Retention;
+use crate::plan::turns::Grain;
 use crate::prompt::build::{PromptSizes, Template};
 use crate::tokens::estimate::CharsPerToken;
 use crate::transcript::serialize::Dialect;
@@ -105,6 +108,32 @@ impl Fields<'_, '_> {
         })
     }
 
+    /// `retentionMode`.
+    pub(super) fn retention(&self) -> Result<Retention> {
+        let expected = "\"active_turn\" or \"completed_turn\"";
+        self.choice("retentionMode", expected, |name| match name {
+            "active_turn" => Some(Retention::ActiveTurn),
+            "completed_turn" => Some(Retention::CompletedTurn),
+            _ => None,
+        })
+        .map(Option::unwrap_or_default)
+    }
+
+    /// `maxChunks`, `minChunks` and `boundary`.
+    pub(super) fn chunk_rules(&self) -> Result<ChunkRules> {
+        let boundary = self.choice("boundary", "\"turn\" or \"message\"", |name| match name {
+            "turn" => Some(Grain::Turn),
+            "message" => Some(Grain::Message),
+            _ => None,
+        })?;
+        let chunks = |key, default: usize| Ok::<_, Error>(self.count(key)?.map_or(default, |count| count as usize));
+        Ok(ChunkRules {
+            grain: boundary.unwrap_or(Grain::Turn),
+            most: chunks("maxChunks", MOST_CHUNKS)?,
+            fewest: chunks("minChunks", 1)?.max(1),
+        })
+    }
+
     /// `dialect` and `charsPerToken`.
     pub(super) fn sizing(&self) -> Result<Sizing> {
         let ratio = self.number("charsPerToken", "a finite number above 0")?;
@@ -113,10 +142,17 @@ impl Fields<'_, '_> {
     }
 
     fn dialect(&self) -> Result<Dialect> {
-        match self.string("dialect")? {
-            None => Ok(Dialect::default()),
-            Some(text) => dialect(text.into_utf8().and_then(|text| text.into_owned()).map_err(|e| internal(&e))?),
-        }
+        self.choice("dialect", "\"pi-0.87\" or \"pi-1.6\"", dialect).map(Option::unwrap_or_default)
+    }
+
+    /// One of a closed set of names.
+    fn choice<T>(&self, key: &str, expected: &str, of: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
+        let Some((value, kind)) = self.field(key)? else { return Ok(None) };
+        let name = match kind {
+            ValueType::String => String::from_unknown(value).map_err(|e| internal(&e))?,
+            _ => String::new(),
+        };
+        of(&name).map(Some).ok_or_else(|| CompactionError::invalid(&self.path(key), expected).into())
     }
 
     /// Sizes of the words around the text: `customInstructions` and `prompts`.
@@ -135,10 +171,10 @@ impl Fields<'_, '_> {
 }
 
 /// A dialect by its public name.
-pub(super) fn dialect(name: String) -> Result<Dialect> {
-    match name.as_str() {
-        "pi-0.87" => Ok(Dialect::Pi087),
-        "pi-1.6" => Ok(Dialect::Pi16),
-        _ => Err(CompactionError::invalid("options.dialect", "\"pi-0.87\" or \"pi-1.6\"").into()),
+pub(super) fn dialect(name: &str) -> Option<Dialect> {
+    match name {
+        "pi-0.87" => Some(Dialect::Pi087),
+        "pi-1.6" => Some(Dialect::Pi16),
+        _ => None,
     }
 }

@@ -51,10 +51,13 @@ pub struct ReportedUsage {
 }
 
 impl ReportedUsage {
-    /// The context's size by this report: the total, else the sum; `None` where it says nothing (pi's
-    /// `calculateContextTokens`).
+    /// The context's size by this report: the total, else the sum; `None` where it says nothing or comes from an
+    /// answer that failed (pi's `calculateContextTokens`).
     #[must_use]
-    pub fn context_tokens(&self) -> Option<f64> {
+    pub fn context_tokens(&self, stop_reason: &str) -> Option<f64> {
+        if matches!(stop_reason, "aborted" | "error") {
+            return None;
+        }
         let tokens = if self.total == 0.0 || self.total.is_nan() {
             self.input + self.output + self.cache_read + self.cache_write
         } else {

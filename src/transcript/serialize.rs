@@ -65,6 +65,12 @@ impl Extent {
         self.units + Self::JOINT * self.parts.saturating_sub(1)
     }
 
+    /// The extent of what follows `start`, a beginning of this text.
+    #[must_use]
+    pub fn without(self, start: Self) -> Self {
+        Self { units: self.units - start.units, parts: self.parts - start.parts }
+    }
+
     /// The extent of both texts, one after the other.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -301,6 +307,14 @@ pub fn conversation(store: &Store, dialect: Dialect) -> Vec<u16> {
     for message in messages(store.records()) {
         serialize_message(&message, &store, dialect, &mut sink);
     }
+    sink.text
+}
+
+/// What one message prints, as UTF-16 text.
+#[must_use]
+pub fn conversation_of(message: &Message<'_>, store: &Store, dialect: Dialect) -> Vec<u16> {
+    let mut sink = Utf16 { text: Vec::new(), begun: false };
+    serialize_message(message, &store, dialect, &mut sink);
     sink.text
 }
 

@@ -85,6 +85,45 @@ fn write_escape(unit: u16, out: &mut Vec<u16>) {
     out.extend(format!("\\u{unit:04x}").encode_utf16());
 }
 
+/// The longest prefix that takes at most `room` units inside a JSON string.
+#[must_use]
+pub fn escaped_head(text: &[u16], room: usize) -> &[u16] {
+    let mut left = room;
+    let mut end = 0;
+    while let Some(rest) = text.get(end..).filter(|rest| !rest.is_empty()) {
+        let whole = if starts_pair(rest) { 2 } else { 1 };
+        let cost = escaped_units(rest.get(..whole).unwrap_or(rest));
+        let Some(rest) = left.checked_sub(cost) else { break };
+        left = rest;
+        end += whole;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+/// The longest suffix that takes at most `room` units inside a JSON string.
+#[must_use]
+pub fn escaped_tail(text: &[u16], room: usize) -> &[u16] {
+    let mut left = room;
+    let mut start = text.len();
+    while start > 0 {
+        let two = start.checked_sub(2).and_then(|from| text.get(from..start));
+        let whole = if two.is_some_and(starts_pair) { 2 } else { 1 };
+        let cost = escaped_units(text.get(start - whole..start).unwrap_or_default());
+        let Some(rest) = left.checked_sub(cost) else { break };
+        left = rest;
+        start -= whole;
+    }
+    text.get(start..).unwrap_or_default()
+}
+
+fn starts_pair(text: &[u16]) -> bool {
+    matches!(text, &[before, after, ..] if splits_pair(before, after))
+}
+
+fn escaped_units(text: &[u16]) -> usize {
+    text.len() + escape_units(text)
+}
+
 /// Units that escaping adds to `text`: the scalar twin of the kernel.
 fn escape_units(text: &[u16]) -> usize {
     let mut added = 0;
@@ -207,6 +246,9 @@ mod tests {
             let (front, back) = (head(&text, at), tail(&text, at));
             prop_assert!(front.len() <= at && back.len() <= at);
             let split = |i: usize| i > 0 && i < text.len() && splits_pair(text[i - 1], text[i]);
+            prop_assert!(!split(front.len()) && !split(text.len() - back.len()));
+            let (front, back) = (escaped_head(&text, at), escaped_tail(&text, at));
+            prop_assert!(quoted_units(front) - 2 <= at && quoted_units(back) - 2 <= at);
             prop_assert!(!split(front.len()) && !split(text.len() - back.len()));
         }
     }

@@ -32,7 +32,7 @@ pub fn weigh(message: &Message<'_>, dialect: Dialect) -> usize {
     match message.role() {
         Role::User | Role::Custom | Role::ToolResult => content(message),
         Role::System if dialect == Dialect::Pi16 => content(message),
-        Role::Assistant => assistant(message),
+        Role::Assistant => assistant(message, &[]),
         Role::Bash => sum(message, &[Tag::Command, Tag::Output]),
         Role::BranchSummary | Role::CompactionSummary => sum(message, &[Tag::Summary]),
         Role::System | Role::Unknown => 0,
@@ -47,15 +47,21 @@ fn content(message: &Message<'_>) -> usize {
     sum(message, &[Tag::Text, Tag::Literal]) + IMAGE_UNITS * message.parts_of(Tag::Image).count()
 }
 
-fn assistant(message: &Message<'_>) -> usize {
+/// The characters of an assistant message without the calls of the given blocks.
+#[must_use]
+pub fn assistant(message: &Message<'_>, without: &[u32]) -> usize {
     let mut total = 0;
     let mut arguments = Arguments::None;
     for part in message.parts().filter(Part::is_weighed) {
         match part.tag {
             Tag::Text | Tag::Thinking => total += part.units,
             Tag::Call => {
-                total += part.units + arguments.units();
-                arguments = Arguments::Members { count: 0, units: 0 };
+                total += arguments.units();
+                arguments = Arguments::None;
+                if !without.contains(&part.address) {
+                    total += part.units;
+                    arguments = Arguments::Members { count: 0, units: 0 };
+                }
             }
             _ => arguments.add(&part),
         }
@@ -73,6 +79,7 @@ enum Arguments {
 impl Arguments {
     fn add(&mut self, part: &Part) {
         match (&mut *self, part.tag) {
+            (Self::None, _) => {}
             (_, Tag::Arguments) => *self = Self::Whole(part.units),
             // Only arguments that have no JSON text as a whole are counted by this tag.
             (_, Tag::Unserializable) if part.scope == Scope::Weighed => *self = Self::Whole(UNSERIALIZABLE.len()),

@@ -1,0 +1,134 @@
+//! Exported planning functions: cut point, reduction, tail, chunks, shortening.
+
+use napi::bindgen_prelude::{External, Object};
+use napi_derive::napi;
+
+use super::error::Result;
+use super::read::{Fields, count};
+use super::write::{EditOut, edits};
+use crate::plan::chunks::{ChunkBudget, plan_chunks};
+use crate::plan::cut::find_cut as find;
+use crate::plan::edit::{CHUNK_MARKER, Edit, TAIL_MARKER};
+use crate::plan::reduce::{reduce as thin, reducible as thinnable};
+use crate::plan::shorten::{Cut, Form, shorten};
+use crate::plan::tail::{TailPlan, plan_tail, sound};
+use crate::transcript::part::{Message, messages};
+use crate::transcript::store::Store;
+
+fn range(records: &[u32], words: u32) -> Vec<Message<'_>> {
+    messages(records.get(..words as usize).unwrap_or_default()).collect()
+}
+
+/// Where a context is cut.
+#[napi(object, object_from_js = false)]
+pub struct CutOut {
+    /// `firstKeptIndex`
+    pub first_kept_index: u32,
+    /// `turnStartIndex`; −1 for none.
+    pub turn_start_index: i32,
+    /// `isSplitTurn`
+    pub is_split_turn: bool,
+}
+
+/// pi's cut point.
+#[napi(catch_unwind)]
+pub fn find_cut(records: &[u32], words: u32, keep_recent_tokens: f64, options: Object) -> Result<CutOut> {
+    let keep = count(keep_recent_tokens, "keepRecentTokens")?;
+    let cut = find(&range(records, words), keep, Fields::of(&options, "options").sizing()?);
+    let turn_start_index = cut.turn_start.map_or(-1, |at| at as i32);
+    Ok(CutOut { first_kept_index: cut.first_kept as u32, turn_start_index, is_split_turn: turn_start_index >= 0 })
+}
+
+/// Indices of the messages that the reduction changes.
+#[napi(catch_unwind)]
+pub fn reducible(records: &[u32], words: u32) -> Vec<u32> {
+    thinnable(records.get(..words as usize).unwrap_or_default()).map(|index| index as u32).collect()
+}
+
+/// The reduction of a store of reducible messages.
+#[napi(catch_unwind)]
+pub fn reduce(store: &External<Store>) -> Vec<EditOut> {
+    edits(thin(store))
+}
+
+/// A tail by index, and what has to change in it.
+#[napi(object, object_from_js = false)]
+pub struct TailOut {
+    /// Messages that stay.
+    pub kept: Vec<u32>,
+    /// Calls that go.
+    pub stripped: Vec<EditOut>,
+    /// Messages to be cut.
+    pub cut: Vec<u32>,
+    /// The units that each of them may have.
+    pub targets: Vec<u32>,
+}
+
+impl From<TailPlan> for TailOut {
+    fn from(plan: TailPlan) -> Self {
+        let (cut, targets) = cuts(plan.cut);
+        let kept = plan.kept.into_iter().map(|index| index as u32).collect();
+        Self { kept, stripped: edits(plan.stripped), cut, targets }
+    }
+}
+
+fn cuts(cuts: Vec<(usize, usize)>) -> (Vec<u32>, Vec<u32>) {
+    cuts.into_iter().map(|(index, units)| (index as u32, u32::try_from(units).unwrap_or(u32::MAX))).unzip()
+}
+
+/// Plans the retained tail.
+#[napi(catch_unwind)]
+pub fn tail_plan(records: &[u32], words: u32, max_tokens: f64, options: Object) -> Result<TailOut> {
+    let most = count(max_tokens, "maxTokens")?;
+    let options = Fields::of(&options, "options");
+    Ok(plan_tail(&range(records, words), most, options.retention()?, options.sizing()?).into())
+}
+
+/// Plans the replay of stored messages.
+#[napi(catch_unwind)]
+pub fn replay_plan(records: &[u32], words: u32, options: Object) -> Result<TailOut> {
+    Ok(sound(&range(records, words), Fields::of(&options, "options").sizing()?).into())
+}
+
+/// Chunks by index, and the messages that have to be cut.
+#[napi(object, object_from_js = false)]
+pub struct ChunksOut {
+    /// For each chunk the index behind its last message.
+    pub ends: Vec<u32>,
+    /// Messages to be cut.
+    pub cut: Vec<u32>,
+    /// The units that each of them may have.
+    pub targets: Vec<u32>,
+}
+
+/// Plans the chunks of a range.
+#[napi(catch_unwind)]
+pub fn chunk_plan(records: &[u32], words: u32, previous: u32, options: Object) -> Result<Option<ChunksOut>> {
+    let options = Fields::of(&options, "options");
+    let (measure, sizing) = (options.measure()?, options.sizing()?);
+    let carried = sizing.chars_per_token.tokens(previous as usize);
+    let reserve = options.count("reserve")?.unwrap_or(0).max(carried);
+    let budget = ChunkBudget::of(options.required("promptLimit")?, reserve, &measure)?;
+    let rules = options.chunk_rules()?;
+    let plan = plan_chunks(&range(records, words), budget, rules, sizing);
+    Ok(plan.map(|plan| {
+        let (cut, targets) = cuts(plan.cut);
+        ChunksOut { ends: plan.ends.into_iter().map(|end| end as u32).collect(), cut, targets }
+    }))
+}
+
+/// Cuts each message of a store to its target; `counted` measures as the raw estimate does, for a tail.
+#[napi(catch_unwind)]
+pub fn shortened(store: &External<Store>, targets: Vec<u32>, options: Object, counted: bool) -> Result<Vec<EditOut>> {
+    let dialect = Fields::of(&options, "options").sizing()?.dialect;
+    let (form, marker) = match counted {
+        true => (Form::Counted(dialect), TAIL_MARKER),
+        false => (Form::Printed(dialect), CHUNK_MARKER),
+    };
+    let mut found = Vec::new();
+    for (index, (message, target)) in messages(store.records()).zip(targets).enumerate() {
+        let changes = shorten(&message, store, Cut { form, target: target as usize, marker })?;
+        found.extend(changes.into_iter().map(|change| Edit { message: index, change }));
+    }
+    Ok(edits(found))
+}

@@ -1,0 +1,9 @@
+//! What is cut, kept, thinned and split. Decisions need lengths only; texts are asked for where one is cut.
+
+pub mod chunks;
+pub mod cut;
+pub mod edit;
+pub mod reduce;
+pub mod shorten;
+pub mod tail;
+pub mod turns;

@@ -1,0 +1,225 @@
+//! Cutting one message to a size: its long texts to a common length, head and tail kept, a marker between.
+
+use super::edit::Change;
+use crate::error::{CompactionError, Result};
+use crate::transcript::part::{Message, Part, Role, Scope, Tag};
+use crate::transcript::serialize::{Dialect, conversation_of, message_extent};
+use crate::transcript::store::{Source, Store};
+use crate::transcript::units::{escaped_head, escaped_tail, head, quoted_units, tail};
+use crate::transcript::weigh::weigh;
+
+/// The shortest text that a cut leaves: a marker and a few words on either side.
+pub const MIN_TEXT: usize = 58;
+
+/// What a size is a size of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Units of the printed conversation: for chunks.
+    Printed(Dialect),
+    /// Units that the raw estimate counts: for the tail.
+    Counted(Dialect),
+}
+
+/// How a message is cut.
+#[derive(Debug, Clone, Copy)]
+pub struct Cut {
+    /// What the sizes are sizes of.
+    pub form: Form,
+    /// The most units of the message afterwards.
+    pub target: usize,
+    /// What stands where text was cut.
+    pub marker: &'static str,
+}
+
+/// The largest level so that all weights, cut down to it, sum up to at most `room`.
+#[must_use]
+pub fn level(weights: &[u64], room: u64) -> u64 {
+    let mut sorted = weights.to_vec();
+    sorted.sort_unstable();
+    let (mut room, mut count) = (room, sorted.len() as u64);
+    for weight in sorted {
+        let share = room / count;
+        if weight > share {
+            return share;
+        }
+        room -= weight;
+        count -= 1;
+    }
+    u64::MAX
+}
+
+/// The changes that bring a message of the store down to the target.
+///
+/// # Errors
+/// `summary_budget` when the target is too small for what cannot be cut: labels, names and the marker.
+pub fn shorten(message: &Message<'_>, store: &Store, cut: Cut) -> Result<Vec<Change>> {
+    let leaves = leaves(message, store, cut.form);
+    let fixed = size(message, cut.form).saturating_sub(leaves.iter().map(|leaf| leaf.units).sum());
+    if let Some(changes) = cut_leaves(&leaves, fixed, cut) {
+        return Ok(changes);
+    }
+    let (collapsed, fixed) = collapse(message, store, leaves, fixed);
+    match (cut_leaves(&collapsed, fixed, cut), cut.form) {
+        (Some(changes), _) => Ok(changes),
+        (None, Form::Printed(dialect)) => condense(message, store, dialect, cut).map(|change| vec![change]),
+        (None, Form::Counted(_)) => Ok(collapsed.iter().filter_map(|leaf| leaf.cut(MIN_TEXT, cut.marker)).collect()),
+    }
+}
+
+/// The size of a message before any cap, so that its texts can be weighed against it.
+fn size(message: &Message<'_>, form: Form) -> usize {
+    match form {
+        Form::Counted(dialect) => weigh(message, dialect),
+        Form::Printed(_) if message.role() == Role::ToolResult => {
+            let texts = message.parts_of(Tag::Text).filter(Part::is_shown);
+            "[Tool result]: ".len() + texts.map(|part| part.units).sum::<usize>()
+        }
+        Form::Printed(dialect) => message_extent(message, dialect).units(),
+    }
+}
+
+/// A text that can be cut.
+struct Leaf<'s> {
+    place: Place,
+    text: std::borrow::Cow<'s, [u16]>,
+    /// Its units in the form that is measured.
+    units: usize,
+}
+
+/// Where a leaf stands, and so how it is printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Part(Part),
+    /// One argument of the call in `block`; it prints as a JSON string.
+    Argument { part: Part, block: u32 },
+    /// All arguments of the call in `block` as one.
+    Arguments { block: u32 },
+}
+
+impl Place {
+    fn is_quoted(self) -> bool {
+        !matches!(self, Self::Part(_))
+    }
+
+    fn change(self, text: Vec<u16>) -> Change {
+        match self {
+            Self::Part(part) => Change::of_part(&part, text),
+            Self::Argument { part, block } => {
+                Change::Text { tag: part.tag, block, member: part.address, text }
+            }
+            Self::Arguments { block } => Change::Arguments { block, text },
+        }
+    }
+}
+
+impl Leaf<'_> {
+    fn cut(&self, most: usize, marker: &str) -> Option<Change> {
+        (self.units > most).then(|| self.place.change(cut_text(&self.text, most, marker, self.place.is_quoted())))
+    }
+}
+
+fn leaves<'s>(message: &Message<'_>, store: &'s Store, form: Form) -> Vec<Leaf<'s>> {
+    let mut block = 0;
+    let mut found = Vec::new();
+    for part in message.parts().filter(|part| part.scope == Scope::Both) {
+        let place = match part.tag {
+            Tag::Call => {
+                block = part.address;
+                continue;
+            }
+            Tag::Thinking if form == Form::Printed(Dialect::Pi16) => continue,
+            Tag::Text | Tag::Thinking | Tag::Command | Tag::Output | Tag::Summary => Place::Part(part),
+            Tag::Quoted => Place::Argument { part, block },
+            Tag::Literal if part.units > MIN_TEXT => Place::Argument { part, block },
+            _ => continue,
+        };
+        found.push(Leaf { place, text: store.text(&part).into(), units: part.units });
+    }
+    found
+}
+
+fn cut_leaves(leaves: &[Leaf<'_>], fixed: usize, cut: Cut) -> Option<Vec<Change>> {
+    let weights: Vec<u64> = leaves.iter().map(|leaf| leaf.units as u64).collect();
+    let most = level(&weights, cut.target.checked_sub(fixed)? as u64);
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    (most >= MIN_TEXT).then(|| leaves.iter().filter_map(|leaf| leaf.cut(most, cut.marker)).collect())
+}
+
+/// A text of at most `most` units as it is printed, the marker in the middle.
+fn cut_text(text: &[u16], most: usize, marker: &str, quoted: bool) -> Vec<u16> {
+    let marker: Vec<u16> = marker.encode_utf16().collect();
+    let frame = if quoted { quoted_units(&marker) } else { marker.len() };
+    let room = most.saturating_sub(frame);
+    let (front, back) = match quoted {
+        true => (escaped_head(text, room.div_ceil(2)), escaped_tail(text, room / 2)),
+        false => (head(text, room.div_ceil(2)), tail(text, room / 2)),
+    };
+    [front, &marker, back].concat()
+}
+
+/// One leaf for all arguments of a call, where the arguments are too many to be cut one by one.
+fn collapse<'s>(
+    message: &Message<'_>,
+    store: &'s Store,
+    leaves: Vec<Leaf<'s>>,
+    fixed: usize,
+) -> (Vec<Leaf<'s>>, usize) {
+    /// Room for the name under which the text stands.
+    const NAME: usize = 16;
+    let mut kept: Vec<Leaf<'s>> = Vec::new();
+    let mut fixed = fixed;
+    for leaf in leaves {
+        match leaf.place {
+            Place::Part(_) => kept.push(leaf),
+            Place::Argument { .. } | Place::Arguments { .. } => fixed += leaf.units,
+        }
+    }
+    let mut blocks: Vec<u32> = message.parts_of(Tag::Call).map(|part| part.address).collect();
+    blocks.dedup();
+    for block in blocks {
+        let (text, printed) = arguments(message, store, block);
+        fixed = fixed.saturating_sub(printed) + NAME;
+        let units = quoted_units(&text);
+        kept.push(Leaf { place: Place::Arguments { block }, text: text.into(), units });
+    }
+    (kept, fixed)
+}
+
+/// The arguments of a call as text, and the units they took in print.
+fn arguments(message: &Message<'_>, store: &Store, block: u32) -> (Vec<u16>, usize) {
+    let mut text = Vec::new();
+    let mut printed = 0;
+    let mut current = None;
+    for part in message.parts().filter(Part::is_shown) {
+        match part.tag {
+            Tag::Call => current = Some(part.address),
+            Tag::Key if current == Some(block) => {
+                text.extend(if text.is_empty() { "" } else { ", " }.encode_utf16());
+                text.extend_from_slice(store.text(&part));
+                text.push(u16::from(b'='));
+                printed += part.units + 3;
+            }
+            Tag::Literal | Tag::Quoted if current == Some(block) => {
+                text.extend_from_slice(store.text(&part));
+                printed += part.units;
+            }
+            _ => {}
+        }
+    }
+    (text, printed.saturating_sub(2))
+}
+
+/// The message as one text block: what it printed, cut.
+fn condense(message: &Message<'_>, store: &Store, dialect: Dialect, cut: Cut) -> Result<Change> {
+    /// Room for the label of any role.
+    const LABEL: usize = 24;
+    let most = cut.target.saturating_sub(LABEL);
+    if most < MIN_TEXT {
+        return Err(CompactionError::budget(
+            "the budget of a chunk is too small for a single message; raise promptLimit, or lower reserve, \
+             customInstructions or prompts",
+        ));
+    }
+    let text = conversation_of(message, store, dialect);
+    Ok(Change::Condense { text: cut_text(&text, most, cut.marker, false) })
+}

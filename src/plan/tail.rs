@@ -1,0 +1,225 @@
+//! The retained tail: the newest provider-valid window of a range (ADR 0302; requirements C8 to C29).
+
+use std::collections::HashMap;
+
+use super::edit::{Change, Edit};
+use super::shorten::level;
+use super::turns::{answered, calls};
+use crate::transcript::part::{Message, Part, Role, Stop, Tag};
+use crate::transcript::weigh::{Sizing, assistant};
+
+/// What the end of the window has to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Retention {
+    /// The plain window.
+    #[default]
+    Window,
+    /// The message that began the newest turn stays ahead of a window that does not hold it.
+    ActiveTurn,
+    /// The window ends on a finished assistant message, so that it reads as history.
+    CompletedTurn,
+}
+
+/// The tail by index, and what has to change in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TailPlan {
+    /// Messages that stay, oldest first.
+    pub kept: Vec<usize>,
+    /// Calls that have no result in the window and are taken out.
+    pub stripped: Vec<Edit>,
+    /// Messages to be cut, with the units they may weigh.
+    pub cut: Vec<(usize, usize)>,
+}
+
+/// Plans the tail of a range under `max_tokens`.
+#[must_use]
+pub fn plan_tail(range: &[Message<'_>], max_tokens: u64, retention: Retention, sizing: Sizing) -> TailPlan {
+    let range = match retention {
+        Retention::CompletedTurn => finished(range),
+        Retention::Window | Retention::ActiveTurn => range,
+    };
+    let goal = match retention {
+        Retention::ActiveTurn => range.iter().rposition(|m| m.role() == Role::User && is_replayable(m)),
+        Retention::Window | Retention::CompletedTurn => None,
+    };
+    let plain = Window::newest(range, max_tokens, sizing);
+    match goal.filter(|&goal| goal < plain.start) {
+        None => plain.plan(max_tokens, sizing),
+        Some(goal) => with_goal(range, goal, max_tokens, sizing),
+    }
+}
+
+/// Every sound message of a list, for replay: what a window as large as the list holds.
+#[must_use]
+pub fn sound(range: &[Message<'_>], sizing: Sizing) -> TailPlan {
+    Window::newest(range, u64::MAX, sizing).plan(u64::MAX, sizing)
+}
+
+/// The range up to its last finished assistant message; the whole range where there is none.
+fn finished<'r, 'm>(range: &'r [Message<'m>]) -> &'r [Message<'m>] {
+    let last = range.iter().rposition(|message| {
+        message.role() == Role::Assistant
+            && message.stop() == Stop::Usable
+            && is_replayable(message)
+            && message.parts_of(Tag::Call).next().is_none()
+    });
+    last.and_then(|last| range.get(..=last)).unwrap_or(range)
+}
+
+/// The goal takes at most half of the budget, the window the rest (requirements C23, C29).
+fn with_goal(range: &[Message<'_>], goal: usize, max_tokens: u64, sizing: Sizing) -> TailPlan {
+    let tokens = range.get(goal).map_or(0, |message| sizing.message_tokens(message));
+    let share = tokens.min(max_tokens / 2);
+    let rest = max_tokens - share;
+    let mut plan = Window::newest(range, rest, sizing).plan(rest, sizing);
+    plan.kept.insert(0, goal);
+    if share < tokens {
+        plan.cut.insert(0, (goal, sizing.chars_per_token.units(share).max(LEAST_UNITS)));
+    }
+    plan
+}
+
+/// Units that a cut message keeps at least (requirements C29).
+const LEAST_UNITS: usize = 64;
+
+/// Whether a message can stand in a request: pi would send it, and it is not the remains of a failure.
+fn is_replayable(message: &Message<'_>) -> bool {
+    match message.role() {
+        Role::Unknown => false,
+        Role::Bash => !message.is_excluded(),
+        Role::Assistant => message.stop() != Stop::Broken && message.parts().next().is_some(),
+        Role::ToolResult => true,
+        _ => message.parts().next().is_some(),
+    }
+}
+
+/// A message of the window, with the calls it loses.
+#[derive(Debug, Clone)]
+struct Kept {
+    index: usize,
+    tokens: u64,
+    /// Blocks of calls that it loses.
+    dropped: Vec<u32>,
+    /// For a result, the block of its call.
+    answers: Option<u32>,
+}
+
+/// The messages from `start` to the end of the range that stand in a request together.
+#[derive(Debug, Clone, Default)]
+struct Window {
+    start: usize,
+    kept: Vec<Kept>,
+    tokens: u64,
+}
+
+impl Window {
+    /// The largest window within the budget; where not even the newest fits, that alone.
+    fn newest(range: &[Message<'_>], max_tokens: u64, sizing: Sizing) -> Self {
+        let mut window = Self { start: range.len(), ..Self::default() };
+        // Results whose call has not come yet, by id, newest first: the walk goes from the newest message back.
+        let mut awaiting: HashMap<usize, Vec<Kept>> = HashMap::new();
+        for (index, message) in range.iter().enumerate().rev() {
+            let joining = match (is_replayable(message), message.role(), answered(message)) {
+                (false, ..) => Vec::new(),
+                (true, Role::ToolResult, Some(id)) => {
+                    awaiting.entry(id).or_default().push(Kept::whole(index, message, sizing));
+                    Vec::new()
+                }
+                (true, Role::Assistant, _) => with_results(index, message, &mut awaiting, sizing),
+                (true, ..) => vec![Kept::whole(index, message, sizing)],
+            };
+            let tokens = joining.iter().map(|kept| kept.tokens).sum::<u64>();
+            if !window.kept.is_empty() && window.tokens + tokens > max_tokens {
+                break;
+            }
+            window.tokens += tokens;
+            window.kept.extend(joining);
+            window.start = index;
+        }
+        window.kept.sort_by_key(|kept| kept.index);
+        if window.tokens > max_tokens {
+            window.thin(range, max_tokens, sizing);
+        }
+        window
+    }
+
+    fn plan(self, max_tokens: u64, sizing: Sizing) -> TailPlan {
+        let cut = if self.tokens > max_tokens { self.cuts(max_tokens, sizing) } else { Vec::new() };
+        let mut plan = TailPlan { cut, ..TailPlan::default() };
+        for kept in self.kept {
+            plan.kept.push(kept.index);
+            let drop = |block| Edit { message: kept.index, change: Change::Drop { block } };
+            plan.stripped.extend(kept.dropped.iter().map(|&block| drop(block)));
+        }
+        plan
+    }
+
+    /// Where even the smallest cuts of all messages would not fit, the oldest calls of the newest group go with
+    /// their results; one pair stays.
+    fn thin(&mut self, range: &[Message<'_>], max_tokens: u64, sizing: Sizing) {
+        let least = sizing.chars_per_token.tokens(LEAST_UNITS).max(1);
+        let most = usize::try_from(max_tokens / least).unwrap_or(usize::MAX).max(2);
+        let mut excess = self.kept.len().saturating_sub(most);
+        let mut dropped = Vec::new();
+        self.kept.retain(|kept| match kept.answers {
+            Some(block) if excess > 0 => {
+                excess -= 1;
+                dropped.push(block);
+                false
+            }
+            _ => true,
+        });
+        for kept in &mut self.kept {
+            if let Some(message) = range.get(kept.index).filter(|m| m.role() == Role::Assistant) {
+                kept.dropped.extend(&dropped);
+                kept.tokens = sizing.chars_per_token.tokens(assistant(message, &kept.dropped));
+            }
+        }
+        self.tokens = self.kept.iter().map(|kept| kept.tokens).sum();
+    }
+
+    /// The units that each message too large for its share may weigh.
+    fn cuts(&self, max_tokens: u64, sizing: Sizing) -> Vec<(usize, usize)> {
+        let weights: Vec<u64> = self.kept.iter().map(|kept| kept.tokens).collect();
+        let share = level(&weights, max_tokens);
+        let units = sizing.chars_per_token.units(share).max(LEAST_UNITS);
+        self.kept.iter().filter(|kept| kept.tokens > share).map(|kept| (kept.index, units)).collect()
+    }
+}
+
+impl Kept {
+    fn whole(index: usize, message: &Message<'_>, sizing: Sizing) -> Self {
+        Self { index, tokens: sizing.message_tokens(message), dropped: Vec::new(), answers: None }
+    }
+}
+
+/// An assistant message with the results of its calls. Calls without a result go; nothing is left of a message
+/// that held only such calls. A second result of one call is nobody's.
+fn with_results(
+    index: usize,
+    message: &Message<'_>,
+    awaiting: &mut HashMap<usize, Vec<Kept>>,
+    sizing: Sizing,
+) -> Vec<Kept> {
+    let mut blocks: Vec<u32> = message.parts_of(Tag::Call).map(|part| part.address).collect();
+    blocks.dedup();
+    let ids: Vec<usize> = calls(message).collect();
+    let mut joining = Vec::new();
+    let mut dropped = Vec::new();
+    for (&id, &block) in ids.iter().zip(&blocks) {
+        // Pushed newest first, so that the oldest is popped for the first call.
+        match awaiting.get_mut(&id).and_then(Vec::pop) {
+            Some(result) => joining.push(Kept { answers: Some(block), ..result }),
+            None => dropped.push(block),
+        }
+    }
+    for id in ids {
+        awaiting.remove(&id);
+    }
+    let says = |part: &Part| part.tag == Tag::Text && part.units > 0;
+    if dropped.len() < blocks.len() || message.parts().any(|part| says(&part)) {
+        let tokens = sizing.chars_per_token.tokens(assistant(message, &dropped));
+        joining.push(Kept { index, tokens, dropped, answers: None });
+    }
+    joining
+}
