@@ -34,6 +34,24 @@ export interface Budgets {
   fallbackSummaryChars: number
 }
 
+/** A checkpoint, or why there is none: an asynchronous rejection could carry no code of ours. */
+export interface CheckpointOut {
+  /** The summary with its file lists. */
+  summary: string
+  /** `readFiles` */
+  readFiles: Array<string>
+  /** `modifiedFiles` */
+  modifiedFiles: Array<string>
+  /** Estimated tokens of what was summarized. */
+  tokensBefore: number
+  /** Estimated tokens of the summary. */
+  tokensAfter: number
+  /** The code of a failure. */
+  code?: string
+  /** Its message. */
+  message?: string
+}
+
 /** Plans the chunks of a range. */
 export declare function chunkPlan(records: Uint32Array, words: number, previous: number, options: object): ChunksOut | null
 
@@ -80,6 +98,14 @@ export interface EditOut {
 /** The guard's verdict. */
 export declare function exceedsBudget(records: Uint32Array, input: GatheredInput, budget: object, model: object, options: object): boolean
 
+/** Paths by what was done to them, as the host knows them. */
+export interface FilesIn {
+  /** Read. */
+  read: Array<string>
+  /** Written or edited. */
+  modified: Array<string>
+}
+
 /** pi's cut point. */
 export declare function findCut(records: Uint32Array, words: number, keepRecentTokens: number, options: object): CutOut
 
@@ -92,6 +118,9 @@ export interface GatheredInput {
   /** UTF-16 units of the previous summary. */
   previous: number
 }
+
+/** Writes a checkpoint without a model. Takes the store's contents. */
+export declare function generate(store: ExternalObject<Store>, previous: string, files: FilesIn | undefined | null, request: object, budget: object, summarizer: object): Promise<unknown>
 
 /** The raw estimate of each message. */
 export declare function messageTokens(records: Uint32Array, words: number, options: object): Array<number>

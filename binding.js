@@ -840,6 +840,7 @@ module.exports.contextBudget = nativeBinding.contextBudget
 module.exports.conversationText = nativeBinding.conversationText
 module.exports.exceedsBudget = nativeBinding.exceedsBudget
 module.exports.findCut = nativeBinding.findCut
+module.exports.generate = nativeBinding.generate
 module.exports.messageTokens = nativeBinding.messageTokens
 module.exports.probedCap = nativeBinding.probedCap
 module.exports.promptTokens = nativeBinding.promptTokens

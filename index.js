@@ -1,4 +1,5 @@
-const { CompactionError, typed } = require("./js/errors.js");
+const { CompactionError, typed, typedAsync } = require("./js/errors.js");
+const { generateCompaction } = require("./js/generate.js");
 const shaping = require("./js/shaping.js");
 const sizing = require("./js/sizing.js");
 
@@ -11,6 +12,7 @@ module.exports = {
   estimateSummaryPromptTokens: typed(sizing.estimateSummaryPromptTokens),
   estimateTokens: typed(sizing.estimateTokens),
   findCut: typed(sizing.findCut),
+  generateCompaction: typedAsync(generateCompaction),
   planChunks: typed(shaping.planChunks),
   reduceSummaryInput: typed(shaping.reduceSummaryInput),
   replayRetainedTail: typed(shaping.replayRetainedTail),

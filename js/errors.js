@@ -59,4 +59,18 @@ function typed(call) {
   return /** @type {F} */ (named[call.name]);
 }
 
-module.exports = { CompactionError, fromNative, invalidArgument, typed };
+/** The same for a function that answers with a promise: it never throws synchronously. */
+function typedAsync(call) {
+  const named = {
+    async [call.name](request) {
+      try {
+        return await call(request);
+      } catch (error) {
+        throw request?.signal?.aborted ? request.signal.reason : fromNative(error);
+      }
+    },
+  };
+  return named[call.name];
+}
+
+module.exports = { CompactionError, fromNative, invalidArgument, typed, typedAsync };

@@ -23,6 +23,7 @@ const OUTPUT = 15;
 const EXIT_CODE = 16;
 const OUTPUT_PATH = 17;
 const SUMMARY = 18;
+const NESTED_CALL = 19;
 
 const SHOWN_ONLY = 1 << 6;
 const WEIGHED_ONLY = 1 << 7;
@@ -128,17 +129,17 @@ function assistantContent(value) {
     const block = value[i];
     if (block === null || typeof block !== "object") continue;
     if (block.type === "text") blockText(TEXT | (i << 8), block.text);
-    else if (block.type === "toolCall") call(i << 8, block);
+    else if (block.type === "toolCall") call(CALL, i << 8, block);
     else if (block.type === "thinking") blockText(THINKING | (i << 8), block.thinking);
   }
 }
 
-/** @param {number} address @param {any} block */
-function call(address, block) {
+/** @param {number} tag @param {number} address @param {any} block */
+function call(tag, address, block) {
   const name = block.name;
-  if (typeof name === "string") text(CALL | address, name);
-  else oddText(CALL | address, printed(name), name);
-  if (depth !== Depth.PRINTED) put(CALL_ID, idOf(block.id));
+  if (typeof name === "string") text(tag | address, name);
+  else oddText(tag | address, printed(name), name);
+  if (depth !== Depth.PRINTED && tag === CALL) put(CALL_ID, idOf(block.id));
   const start = length;
   const passed = strings.length;
   const args = block.arguments;
@@ -155,7 +156,7 @@ function call(address, block) {
 /** Writes the arguments one by one; false where their sum is not the JSON text of the whole. @param {any} args */
 function members(args) {
   if (args === null || args === undefined) return false;
-  let plain = typeof args === "object" && !Array.isArray(args) && typeof args.toJSON !== "function";
+  let plain = isRecord(args) && typeof args.toJSON !== "function";
   const keys = Object.keys(args);
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i];
@@ -173,6 +174,13 @@ function members(args) {
     }
   }
   return plain;
+}
+
+/** An object that is nothing but its members. @param {any} value */
+function isRecord(value) {
+  if (typeof value !== "object") return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 /** A value that is no string; false where it is not printed alike inside its object. */
@@ -219,10 +227,20 @@ function idOf(id) {
 function toolResult(message) {
   content(message.content);
   if (depth !== Depth.PRINTED) put(RESULT_ID, idOf(message.toolCallId));
+  if (depth === Depth.TEXT) nestedCalls(message);
   if (probe > 0) {
     const before = unitAt(message.content, probe - 1);
     const after = unitAt(message.content, probe);
     if (after >= 0) put(CAP_UNITS, ((before << 16) | after) >>> 0);
+  }
+}
+
+/** Calls that a script made, which pi records on the script's result. @param {any} message */
+function nestedCalls(message) {
+  const nested = message.nestedCalls?.calls;
+  if (!Array.isArray(nested)) return;
+  for (let i = 0; i < nested.length; i++) {
+    if (nested[i] !== null && typeof nested[i] === "object") call(NESTED_CALL, i << 8, nested[i]);
   }
 }
 

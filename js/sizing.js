@@ -38,6 +38,11 @@ function messageTokens(messages, options, name) {
   );
 }
 
+/** The raw estimate of a list. @param {readonly any[]} messages @param {any} options */
+function measuredTokens(messages, options) {
+  return messageTokens(messages, options, "messages").reduce((sum, tokens) => sum + tokens, 0);
+}
+
 function estimateTokens(message, options) {
   required(message, "message");
   return messageTokens([message], optional(options, "options"), "message")[0];
@@ -51,7 +56,7 @@ function estimateContextTokens(messages, options) {
     throw invalidArgument("options.afterIndex", "an integer from -1");
   const { usageTokens, lastUsageIndex } = lastUsage(context, after);
   const trailing = lastUsageIndex === null ? context : context.slice(lastUsageIndex + 1);
-  const trailingTokens = messageTokens(trailing, chosen, "messages").reduce((sum, tokens) => sum + tokens, 0);
+  const trailingTokens = measuredTokens(trailing, chosen);
   return { tokens: usageTokens + trailingTokens, usageTokens, trailingTokens, lastUsageIndex };
 }
 
@@ -90,5 +95,6 @@ module.exports = {
   estimateSummaryPromptTokens,
   estimateTokens,
   findCut,
+  measuredTokens,
   serializeConversation,
 };

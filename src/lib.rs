@@ -5,11 +5,15 @@
 //! `tokens`; `session` → `transcript`. Only `node` knows Node; everything else is a pure function of values.
 
 pub mod budget;
+pub mod checkpoint;
+pub mod compact;
 pub mod error;
 pub mod model;
 #[cfg(feature = "node")]
 mod node;
 pub mod plan;
 pub mod prompt;
+pub mod provider;
+pub mod summarize;
 pub mod tokens;
 pub mod transcript;

@@ -2,6 +2,7 @@
 
 mod error;
 mod exports;
+mod generate;
 mod plans;
 mod read;
 mod strings;

@@ -108,6 +108,21 @@ impl Fields<'_, '_> {
         })
     }
 
+    /// The limits of a model under `key`; unknown where there is none.
+    pub(super) fn limits(&self, key: &'static str) -> Result<ModelLimits> {
+        self.object(key)?.map_or(Ok(ModelLimits::default()), |model| Fields::of(&model, key).model())
+    }
+
+    /// `maxSummaryChars`.
+    pub(super) fn summary_chars(&self, least: u64, default: u64) -> Result<usize> {
+        let most = self.count("maxSummaryChars")?.unwrap_or(default);
+        if most < least {
+            let expected = format!("an integer of at least {least}");
+            return Err(CompactionError::invalid(&self.path("maxSummaryChars"), &expected).into());
+        }
+        Ok(usize::try_from(most).unwrap_or(usize::MAX))
+    }
+
     /// `retentionMode`.
     pub(super) fn retention(&self) -> Result<Retention> {
         let expected = "\"active_turn\" or \"completed_turn\"";
@@ -177,4 +192,10 @@ pub(super) fn dialect(name: &str) -> Option<Dialect> {
         "pi-1.6" => Some(Dialect::Pi16),
         _ => None,
     }
+}
+
+/// A string, its lone surrogates as U+FFFD.
+pub(super) fn lossy(text: &JsString<'_>) -> Result<String> {
+    let units = text.into_utf16().map_err(|e| internal(&e))?;
+    Ok(String::from_utf16_lossy(&units))
 }

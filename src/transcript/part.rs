@@ -45,10 +45,12 @@ pub enum Tag {
     OutputPath = 17,
     /// Summary of a branch or of a compaction.
     Summary = 18,
+    /// A call that a script made, recorded on the script's result; its arguments follow. Neither printed nor counted.
+    NestedCall = 19,
 }
 
 impl Tag {
-    const ALL: [Self; 19] = [
+    const ALL: [Self; 20] = [
         Self::Message,
         Self::Text,
         Self::Thinking,
@@ -68,6 +70,7 @@ impl Tag {
         Self::ExitCode,
         Self::OutputPath,
         Self::Summary,
+        Self::NestedCall,
     ];
 
     /// Whether a gathering with texts passes this record's string along.

@@ -68,7 +68,7 @@ pub enum Wanted {
 }
 
 /// Records together with the texts of their parts, in the order in which they stand.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Store {
     records: Vec<u32>,
     arena: Vec<u16>,

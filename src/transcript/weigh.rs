@@ -31,7 +31,7 @@ const IMAGE_UNITS: usize = 4_800;
 pub fn weigh(message: &Message<'_>, dialect: Dialect) -> usize {
     match message.role() {
         Role::User | Role::Custom | Role::ToolResult => content(message),
-        Role::System if dialect == Dialect::Pi16 => content(message),
+        Role::System if dialect == Dialect::Pi16 => content(message) + sum(message, &[Tag::Literal]),
         Role::Assistant => assistant(message, &[]),
         Role::Bash => sum(message, &[Tag::Command, Tag::Output]),
         Role::BranchSummary | Role::CompactionSummary => sum(message, &[Tag::Summary]),
@@ -44,7 +44,7 @@ fn sum(message: &Message<'_>, tags: &[Tag]) -> usize {
 }
 
 fn content(message: &Message<'_>) -> usize {
-    sum(message, &[Tag::Text, Tag::Literal]) + IMAGE_UNITS * message.parts_of(Tag::Image).count()
+    sum(message, &[Tag::Text]) + IMAGE_UNITS * message.parts_of(Tag::Image).count()
 }
 
 /// The characters of an assistant message without the calls of the given blocks.

@@ -1,0 +1,105 @@
+//! The files that a session read and changed (requirements D88, C35).
+
+use std::collections::HashSet;
+
+use crate::transcript::part::{Message, Part, Role, Tag, messages};
+use crate::transcript::store::{Source, Store};
+
+const READ: (&str, &str) = ("<read-files>\n", "\n</read-files>");
+const MODIFIED: (&str, &str) = ("<modified-files>\n", "\n</modified-files>");
+
+/// Paths by what was done to them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileOperations {
+    /// Read.
+    pub read: HashSet<String>,
+    /// Written or edited.
+    pub modified: HashSet<String>,
+}
+
+impl FileOperations {
+    /// The operations of all calls in a store, and those that an earlier checkpoint lists.
+    #[must_use]
+    pub fn of(store: &Store, earlier: &str) -> Self {
+        let mut operations = Self { read: listed(earlier, READ), modified: listed(earlier, MODIFIED) };
+        for message in messages(store.records()) {
+            if matches!(message.role(), Role::Assistant | Role::ToolResult) {
+                operations.add(&message, store);
+            }
+        }
+        operations
+    }
+
+    fn add(&mut self, message: &Message<'_>, store: &Store) {
+        let (mut tool, mut key) = (String::new(), String::new());
+        for part in message.parts().filter(Part::is_shown) {
+            let text = || String::from_utf16_lossy(store.text(&part));
+            match part.tag {
+                Tag::Call | Tag::NestedCall => tool = text().to_lowercase(),
+                Tag::Key => key = text(),
+                Tag::Quoted if key == "path" && part.units > "\"\"".len() => self.insert(&tool, text()),
+                _ => {}
+            }
+        }
+    }
+
+    fn insert(&mut self, tool: &str, path: String) {
+        match tool {
+            "read" => self.read.insert(path),
+            "write" | "edit" => self.modified.insert(path),
+            _ => false,
+        };
+    }
+
+    /// Read but not changed, and changed, each in JavaScript's order.
+    #[must_use]
+    pub fn lists(&self) -> FileLists {
+        FileLists {
+            read: sorted(self.read.difference(&self.modified)),
+            modified: sorted(self.modified.iter()),
+        }
+    }
+}
+
+/// Sorted lists of paths.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileLists {
+    /// Read and not changed.
+    pub read: Vec<String>,
+    /// Written or edited.
+    pub modified: Vec<String>,
+}
+
+impl FileLists {
+    /// What is appended to a summary; empty when there are no files.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let list = |paths: &[String], (before, after): (&str, &str)| match paths {
+            [] => String::new(),
+            paths => format!("\n\n{before}{}{after}", paths.join("\n")),
+        };
+        list(&self.read, READ) + &list(&self.modified, MODIFIED)
+    }
+}
+
+/// The summary without its file lists.
+#[must_use]
+pub fn without_lists(summary: &str) -> String {
+    [READ, MODIFIED].iter().fold(summary.to_owned(), |text, (before, after)| {
+        match text.rfind(before).and_then(|start| Some((start, text.get(start..)?.find(after)? + after.len()))) {
+            Some((start, length)) => format!("{}{}", text.get(..start).unwrap_or_default().trim_end(), text.get(start + length..).unwrap_or_default()),
+            None => text,
+        }
+    })
+}
+
+fn listed(summary: &str, (before, after): (&str, &str)) -> HashSet<String> {
+    let list = summary.rsplit_once(before).and_then(|(_, rest)| rest.split_once(after));
+    list.map(|(paths, _)| paths.lines().map(str::to_owned).collect()).unwrap_or_default()
+}
+
+fn sorted<'p>(paths: impl Iterator<Item = &'p String>) -> Vec<String> {
+    let mut sorted: Vec<String> = paths.cloned().collect();
+    sorted.sort_by(|a, b| a.encode_utf16().cmp(b.encode_utf16()));
+    sorted
+}

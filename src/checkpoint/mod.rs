@@ -1,0 +1,4 @@
+//! The checkpoint that stands in the place of a range.
+
+pub mod assemble;
+pub mod files;

@@ -1,0 +1,3 @@
+//! A compaction from beginning to end.
+
+pub mod generate;

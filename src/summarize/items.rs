@@ -1,0 +1,108 @@
+//! A transcript as labelled items: who said or did what, without the bodies of tool results.
+
+use std::collections::HashMap;
+
+use super::extractive::{Item, Kind};
+use crate::plan::turns::{answered, calls};
+use crate::transcript::part::{Message, Part, Role, Tag, messages};
+use crate::transcript::store::{Source, Store};
+
+/// Arguments that say best what a call is about, best first.
+const TELLING: [&str; 7] = ["command", "path", "file_path", "pattern", "query", "url", "name"];
+
+/// The items of all messages, in order.
+#[must_use]
+pub fn items(store: &Store) -> Vec<Item> {
+    let mut found = Vec::new();
+    // Where the call of each id stands among the items, so that its result can be noted there.
+    let mut open: HashMap<usize, usize> = HashMap::new();
+    for message in messages(store.records()) {
+        match message.role() {
+            Role::User | Role::Custom => found.push(said(Kind::Request, "user", &message, Tag::Text, store)),
+            Role::Assistant => assistant(&message, store, &mut found, &mut open),
+            Role::ToolResult => result(&message, store, &mut found, &open),
+            Role::Bash if !message.is_excluded() => found.push(bash(&message, store)),
+            Role::BranchSummary | Role::CompactionSummary => {
+                found.push(said(Kind::Summary, "summary", &message, Tag::Summary, store));
+            }
+            Role::Bash | Role::System | Role::Unknown => {}
+        }
+    }
+    found
+}
+
+fn said(kind: Kind, label: &str, message: &Message<'_>, tag: Tag, store: &Store) -> Item {
+    let parts = message.parts_of(tag).filter(Part::is_shown);
+    let text = parts.map(|part| text(&part, store)).collect::<Vec<_>>().join("\n");
+    Item { kind, label: label.to_owned(), text }
+}
+
+fn text(part: &Part, store: &Store) -> String {
+    String::from_utf16_lossy(store.text(part))
+}
+
+fn assistant(
+    message: &Message<'_>,
+    store: &Store,
+    found: &mut Vec<Item>,
+    open: &mut HashMap<usize, usize>,
+) {
+    let spoken = said(Kind::Answer, "assistant", message, Tag::Text, store);
+    if !spoken.text.trim().is_empty() {
+        found.push(spoken);
+    }
+    let first = found.len();
+    found.extend(call_items(message, store, Tag::Call));
+    open.extend(calls(message).zip(first..));
+}
+
+/// The calls of one kind in a message: name, and the argument that says most.
+fn call_items(message: &Message<'_>, store: &Store, tag: Tag) -> Vec<Item> {
+    let mut found: Vec<(Item, usize)> = Vec::new();
+    let mut key = String::new();
+    for part in message.parts().filter(Part::is_shown) {
+        match part.tag {
+            _ if part.tag == tag => {
+                let label = text(&part, store);
+                found.push((Item { kind: Kind::Call, label, text: String::new() }, usize::MAX));
+            }
+            Tag::Key => key = text(&part, store),
+            Tag::Quoted => {
+                let rank = TELLING.iter().position(|telling| *telling == key).unwrap_or(TELLING.len());
+                if let Some((call, best)) = found.last_mut().filter(|(_, best)| rank < *best) {
+                    (call.text, *best) = (text(&part, store), rank);
+                }
+            }
+            _ => {}
+        }
+    }
+    found.into_iter().map(|(item, _)| item).collect()
+}
+
+/// A failed result says why in its first line; a good one only confirms its call.
+fn result(message: &Message<'_>, store: &Store, found: &mut Vec<Item>, open: &HashMap<usize, usize>) {
+    found.extend(call_items(message, store, Tag::NestedCall));
+    let call = answered(message).and_then(|id| open.get(&id)).and_then(|&at| found.get(at));
+    let label = call.map_or_else(|| "tool".to_owned(), Item::title);
+    if message.is_error() {
+        let reason = said(Kind::Failure, &label, message, Tag::Text, store);
+        found.push(Item { text: first_line(&reason.text), ..reason });
+    } else {
+        found.push(Item { kind: Kind::Success, label, text: String::new() });
+    }
+}
+
+fn bash(message: &Message<'_>, store: &Store) -> Item {
+    let command = said(Kind::Call, "", message, Tag::Command, store).text;
+    let label = format!("bash `{command}`");
+    let code = message.parts_of(Tag::ExitCode).next();
+    match code {
+        _ if message.is_cancelled() => Item { kind: Kind::Failure, label, text: "cancelled".to_owned() },
+        Some(code) => Item { kind: Kind::Failure, label, text: format!("exit code {}", text(&code, store)) },
+        None => Item { kind: Kind::Success, label, text: String::new() },
+    }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
+}
