@@ -96,7 +96,7 @@ export interface EditOut {
 }
 
 /** The guard's verdict. */
-export declare function exceedsBudget(records: Uint32Array, input: GatheredInput, budget: object, model: object, options: object): boolean
+export declare function exceedsBudget(records: Uint32Array, history: number, words: number, previous: number, budget: object, model: object, options: object): boolean
 
 /** Paths by what was done to them, as the host knows them. */
 export interface FilesIn {
@@ -109,16 +109,6 @@ export interface FilesIn {
 /** pi's cut point. */
 export declare function findCut(records: Uint32Array, words: number, keepRecentTokens: number, options: object): CutOut
 
-/** The words of a gathering that belong to history and to the turn prefix, and what is carried along. */
-export interface GatheredInput {
-  /** Words of the history. */
-  history: number
-  /** Words of history and turn prefix together. */
-  words: number
-  /** UTF-16 units of the previous summary. */
-  previous: number
-}
-
 /** Writes a checkpoint without a model. Takes the store's contents. */
 export declare function generate(store: ExternalObject<Store>, previous: string, files: FilesIn | undefined | null, request: object, budget: object, summarizer: object): Promise<unknown>
 
@@ -129,7 +119,7 @@ export declare function messageTokens(records: Uint32Array, words: number, optio
 export declare function probedCap(name: string): number
 
 /** Tokens of the larger summary request, without template and instructions. */
-export declare function promptTokens(records: Uint32Array, input: GatheredInput, options: object): number
+export declare function promptTokens(records: Uint32Array, history: number, words: number, previous: number, options: object): number
 
 /** The reduction of a store of reducible messages. */
 export declare function reduce(store: ExternalObject<Store>): Array<EditOut>

@@ -7,7 +7,7 @@ function measuredInput(value, name, options, use) {
   const { lists, previousSummary } = summaryInput(value, name);
   return measured(lists, options, Depth.PRINTED, (records, ends) => {
     const words = ends[ends.length - 1];
-    return use(records, { history: ends[0], words, previous: previousSummary.length });
+    return use(records, ends[0], words, previousSummary.length);
   });
 }
 
@@ -15,16 +15,14 @@ function compactionSummaryWouldExceedBudget(preparation, budget, summaryModel, o
   const limits = required(budget, "budget");
   const model = optional(summaryModel, "summaryModel");
   const chosen = optional(options, "options");
-  return measuredInput(preparation, "preparation", chosen, (records, input) =>
-    binding.exceedsBudget(records, input, limits, model, chosen),
+  return measuredInput(preparation, "preparation", chosen, (...gathered) =>
+    binding.exceedsBudget(...gathered, limits, model, chosen),
   );
 }
 
 function estimateSummaryPromptTokens(input, options) {
   const chosen = optional(options, "options");
-  return measuredInput(input, "input", chosen, (records, gathered) =>
-    binding.promptTokens(records, gathered, chosen),
-  );
+  return measuredInput(input, "input", chosen, (...gathered) => binding.promptTokens(...gathered, chosen));
 }
 
 function serializeConversation(messages, options) {

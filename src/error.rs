@@ -43,10 +43,7 @@ impl CompactionError {
     /// `argument` is not what was `expected`.
     #[must_use]
     pub fn invalid(argument: &str, expected: &str) -> Self {
-        Self {
-            code: ErrorCode::InvalidArgument,
-            message: format!("{argument}: expected {expected}"),
-        }
+        Self { code: ErrorCode::InvalidArgument, message: format!("{argument}: expected {expected}") }
     }
 
     /// Nothing is left for text under the given budget.

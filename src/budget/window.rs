@@ -73,9 +73,10 @@ impl PromptLimit {
         let budget_window = budget.hard_limit.saturating_add(budget.request_headroom);
         let window = known(model.context_window).unwrap_or(budget_window);
         let most = known(model.max_tokens).unwrap_or(UNKNOWN_OUTPUT);
-        let room = match window == budget_window {
-            true => budget.request_headroom,
-            false => budget.request_headroom.min(headroom(window, most)),
+        let room = if window == budget_window {
+            budget.request_headroom
+        } else {
+            budget.request_headroom.min(headroom(window, most))
         };
         let output = share(room, 0.8).min(most);
         let input = window.saturating_sub(output).min(known(model.max_input_tokens).unwrap_or(u64::MAX));

@@ -86,8 +86,15 @@ impl FileLists {
 #[must_use]
 pub fn without_lists(summary: &str) -> String {
     [READ, MODIFIED].iter().fold(summary.to_owned(), |text, (before, after)| {
-        match text.rfind(before).and_then(|start| Some((start, text.get(start..)?.find(after)? + after.len()))) {
-            Some((start, length)) => format!("{}{}", text.get(..start).unwrap_or_default().trim_end(), text.get(start + length..).unwrap_or_default()),
+        match text
+            .rfind(before)
+            .and_then(|start| Some((start, text.get(start..)?.find(after)? + after.len())))
+        {
+            Some((start, length)) => format!(
+                "{}{}",
+                text.get(..start).unwrap_or_default().trim_end(),
+                text.get(start + length..).unwrap_or_default()
+            ),
             None => text,
         }
     })

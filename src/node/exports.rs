@@ -12,28 +12,16 @@ use crate::transcript::part::messages;
 use crate::transcript::serialize::{Dialect, conversation, extent};
 use crate::transcript::store::{Store, Wanted};
 
-/// The words of a gathering that belong to history and to the turn prefix, and what is carried along.
-#[napi(object)]
-pub struct GatheredInput {
-    /// Words of the history.
-    pub history: u32,
-    /// Words of history and turn prefix together.
-    pub words: u32,
-    /// UTF-16 units of the previous summary.
-    pub previous: u32,
-}
-
-impl GatheredInput {
-    fn split<'r>(&self, records: &'r [u32]) -> (&'r [u32], &'r [u32]) {
-        let words = records.get(..self.words as usize).unwrap_or_default();
-        words.split_at_checked(self.history as usize).unwrap_or((words, &[]))
-    }
-
-    fn measured(&self, records: &[u32], options: &Fields<'_, '_>) -> Result<SummaryInput> {
-        let dialect = options.sizing()?.dialect;
-        let (history, prefix) = self.split(records);
-        let previous = self.previous as usize;
-        Ok(SummaryInput { history: extent(history, dialect), prefix: extent(prefix, dialect), previous })
+/// What was gathered of an input: words of the history, words of history and turn prefix together, and UTF-16 units
+/// of the previous summary.
+fn summary_input(records: &[u32], ends: [u32; 2], previous: u32, dialect: Dialect) -> SummaryInput {
+    let [history, words] = ends.map(|end| end as usize);
+    let records = records.get(..words).unwrap_or_default();
+    let (history, prefix) = records.split_at_checked(history).unwrap_or((records, &[]));
+    SummaryInput {
+        history: extent(history, dialect),
+        prefix: extent(prefix, dialect),
+        previous: previous as usize,
     }
 }
 
@@ -47,21 +35,32 @@ pub fn probed_cap(name: String) -> u32 {
 #[napi(catch_unwind)]
 pub fn exceeds_budget(
     records: &[u32],
-    input: GatheredInput,
+    history: u32,
+    words: u32,
+    previous: u32,
     budget: Object,
     model: Object,
     options: Object,
 ) -> Result<bool> {
     let options = Fields::of(&options, "options");
-    let limit = PromptLimit::of(Fields::of(&budget, "budget").budget()?, Fields::of(&model, "summaryModel").model()?);
-    Ok(options.measure()?.exceeds(&input.measured(records, &options)?, limit))
+    let limit =
+        PromptLimit::of(Fields::of(&budget, "budget").budget()?, Fields::of(&model, "summaryModel").model()?);
+    let input = summary_input(records, [history, words], previous, options.sizing()?.dialect);
+    Ok(options.measure()?.exceeds(&input, limit))
 }
 
 /// Tokens of the larger summary request, without template and instructions.
 #[napi(catch_unwind)]
-pub fn prompt_tokens(records: &[u32], input: GatheredInput, options: Object) -> Result<f64> {
+pub fn prompt_tokens(
+    records: &[u32],
+    history: u32,
+    words: u32,
+    previous: u32,
+    options: Object,
+) -> Result<f64> {
     let options = Fields::of(&options, "options");
-    Ok(options.measure()?.prompt_tokens(&input.measured(records, &options)?) as f64)
+    let input = summary_input(records, [history, words], previous, options.sizing()?.dialect);
+    Ok(options.measure()?.prompt_tokens(&input) as f64)
 }
 
 /// The raw estimate of each message.

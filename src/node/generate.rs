@@ -58,7 +58,10 @@ impl Task for Generation {
 
     fn compute(&mut self) -> napi::Result<Self::Output> {
         let panicked = |_| {
-            Err(CompactionError { code: ErrorCode::Internal, message: "panic in generateCompaction".to_owned() })
+            Err(CompactionError {
+                code: ErrorCode::Internal,
+                message: "panic in generateCompaction".to_owned(),
+            })
         };
         Ok(catch_unwind(AssertUnwindSafe(|| write(&self.0))).unwrap_or_else(panicked))
     }
@@ -104,7 +107,8 @@ pub fn generate(
 ) -> Result<AsyncTask<Generation>> {
     let request = Fields::of(&request, "request");
     let (measure, sizing) = (request.measure()?, request.sizing()?);
-    let limit = PromptLimit::of(Fields::of(&budget, "request.budget").budget()?, request.limits("mainModel")?);
+    let limit =
+        PromptLimit::of(Fields::of(&budget, "request.budget").budget()?, request.limits("mainModel")?);
     let most = Fields::of(&summarizer, "request.summarizer").summary_chars(LEAST_SUMMARY, DEFAULT_SUMMARY)?;
     Ok(AsyncTask::new(Generation(Compaction {
         range: std::mem::take(&mut **store),

@@ -1,5 +1,7 @@
 //! The only place that knows Node: exported functions, what they read and what they write.
 
+#![expect(clippy::needless_pass_by_value, reason = "napi hands arguments over by value")]
+
 mod error;
 mod exports;
 mod generate;

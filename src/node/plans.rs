@@ -35,8 +35,12 @@ pub struct CutOut {
 pub fn find_cut(records: &[u32], words: u32, keep_recent_tokens: f64, options: Object) -> Result<CutOut> {
     let keep = count(keep_recent_tokens, "keepRecentTokens")?;
     let cut = find(&range(records, words), keep, Fields::of(&options, "options").sizing()?);
-    let turn_start_index = cut.turn_start.map_or(-1, |at| at as i32);
-    Ok(CutOut { first_kept_index: cut.first_kept as u32, turn_start_index, is_split_turn: turn_start_index >= 0 })
+    let turn_start_index = cut.turn_start.and_then(|at| i32::try_from(at).ok()).unwrap_or(-1);
+    Ok(CutOut {
+        first_kept_index: cut.first_kept as u32,
+        turn_start_index,
+        is_split_turn: turn_start_index >= 0,
+    })
 }
 
 /// Indices of the messages that the reduction changes.
@@ -119,12 +123,15 @@ pub fn chunk_plan(records: &[u32], words: u32, previous: u32, options: Object) -
 
 /// Cuts each message of a store to its target; `counted` measures as the raw estimate does, for a tail.
 #[napi(catch_unwind)]
-pub fn shortened(store: &External<Store>, targets: Vec<u32>, options: Object, counted: bool) -> Result<Vec<EditOut>> {
+pub fn shortened(
+    store: &External<Store>,
+    targets: Vec<u32>,
+    options: Object,
+    counted: bool,
+) -> Result<Vec<EditOut>> {
     let dialect = Fields::of(&options, "options").sizing()?.dialect;
-    let (form, marker) = match counted {
-        true => (Form::Counted(dialect), TAIL_MARKER),
-        false => (Form::Printed(dialect), CHUNK_MARKER),
-    };
+    let (form, marker) =
+        if counted { (Form::Counted(dialect), TAIL_MARKER) } else { (Form::Printed(dialect), CHUNK_MARKER) };
     let mut found = Vec::new();
     for (index, (message, target)) in messages(store.records()).zip(targets).enumerate() {
         let changes = shorten(&message, store, Cut { form, target: target as usize, marker })?;

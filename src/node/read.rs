@@ -20,7 +20,7 @@ const MOST: f64 = 9_007_199_254_740_991.0;
 
 /// A count: a non-negative safe integer.
 pub(super) fn count(value: f64, name: &str) -> Result<u64> {
-    if value >= 0.0 && value <= MOST && value.fract() == 0.0 {
+    if (0.0..=MOST).contains(&value) && value.fract() == 0.0 {
         Ok(value as u64)
     } else {
         Err(CompactionError::invalid(name, "a non-negative safe integer").into())
@@ -52,9 +52,7 @@ impl<'a, 'env> Fields<'a, 'env> {
     pub(super) fn number(&self, key: &str, expected: &str) -> Result<Option<f64>> {
         match self.field(key)? {
             None => Ok(None),
-            Some((value, ValueType::Number)) => {
-                f64::from_unknown(value).map(Some).map_err(|e| internal(&e))
-            }
+            Some((value, ValueType::Number)) => f64::from_unknown(value).map(Some).map_err(|e| internal(&e)),
             Some(_) => Err(CompactionError::invalid(&self.path(key), expected).into()),
         }
     }
@@ -72,7 +70,9 @@ impl<'a, 'env> Fields<'a, 'env> {
     fn string(&self, key: &str) -> Result<Option<JsString<'env>>> {
         match self.field(key)? {
             None => Ok(None),
-            Some((value, ValueType::String)) => JsString::from_unknown(value).map(Some).map_err(|e| internal(&e)),
+            Some((value, ValueType::String)) => {
+                JsString::from_unknown(value).map(Some).map_err(|e| internal(&e))
+            }
             Some(_) => Err(CompactionError::invalid(&self.path(key), "a string").into()),
         }
     }
@@ -85,7 +85,9 @@ impl<'a, 'env> Fields<'a, 'env> {
     fn object(&self, key: &str) -> Result<Option<Object<'env>>> {
         match self.field(key)? {
             None => Ok(None),
-            Some((value, ValueType::Object)) => Object::from_unknown(value).map(Some).map_err(|e| internal(&e)),
+            Some((value, ValueType::Object)) => {
+                Object::from_unknown(value).map(Some).map_err(|e| internal(&e))
+            }
             Some(_) => Err(CompactionError::invalid(&self.path(key), "an object").into()),
         }
     }
@@ -141,7 +143,8 @@ impl Fields<'_, '_> {
             "message" => Some(Grain::Message),
             _ => None,
         })?;
-        let chunks = |key, default: usize| Ok::<_, Error>(self.count(key)?.map_or(default, |count| count as usize));
+        let chunks =
+            |key, default: usize| Ok::<_, Error>(self.count(key)?.map_or(default, |count| count as usize));
         Ok(ChunkRules {
             grain: boundary.unwrap_or(Grain::Turn),
             most: chunks("maxChunks", MOST_CHUNKS)?,

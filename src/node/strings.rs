@@ -9,12 +9,9 @@ use napi::bindgen_prelude::{External, FromNapiMutRef, JsValue, Object};
 use napi::{Env, Status, sys};
 use napi_derive::napi;
 
-use crate::transcript::part::{Tag, next_record};
+use crate::transcript::part::{Part, Tag, next_record};
 use crate::transcript::store::Store;
 use crate::transcript::units;
-
-/// The most arguments of one call: two of ours and a batch of strings (`js/gather.js`).
-const MOST_ARGUMENTS: usize = 2 + 4_096;
 
 /// `measure(records, from, ...strings) → next`: replaces the length of each awaited record by the length of its
 /// string as JSON. `read(store, ...strings)`: appends texts to a store.
@@ -39,7 +36,14 @@ unsafe fn define(
     // SAFETY: the caller vouches for the environment; the name is NUL-terminated and its length is given.
     unsafe {
         let length = name.count_bytes().cast_signed();
-        check(sys::napi_create_function(env, name.as_ptr(), length, Some(callback), null_mut(), &raw mut function))?;
+        check(sys::napi_create_function(
+            env,
+            name.as_ptr(),
+            length,
+            Some(callback),
+            null_mut(),
+            &raw mut function,
+        ))?;
         check(sys::napi_set_named_property(env, exports, name.as_ptr(), function))
     }
 }
@@ -49,19 +53,29 @@ unsafe extern "C" fn measure(env: sys::napi_env, info: sys::napi_callback_info) 
     let call = unsafe { Call::new(env, info) };
     guarded(&call, |arguments| {
         let [records, from, strings @ ..] = arguments else { return Err(misuse()) };
-        let records = call.words(*records)?;
-        let mut at = call.index(*from)?;
-        let mut scratch = Vec::new();
-        for string in strings {
-            let awaited = |tag| matches!(tag, Tag::Quoted | Tag::QuotedKey);
-            let part = next_record(records, at, |part| awaited(part.tag)).ok_or_else(misuse)?;
-            scratch.clear();
-            call.append(*string, part.units, &mut scratch)?;
-            *records.get_mut(part.at + 1).ok_or_else(misuse)? = units::quoted_units(&scratch) as u32;
-            at = part.at + 2;
-        }
-        call.number(at)
+        let from = call.index(*from)?;
+        let next = call.with_words(*records, |records| measure_strings(&call, records, from, strings))?;
+        call.number(next)
     })
+}
+
+fn measure_strings(
+    call: &Call,
+    records: &mut [u32],
+    from: usize,
+    strings: &[sys::napi_value],
+) -> napi::Result<usize> {
+    let mut at = from;
+    let mut scratch = Vec::new();
+    for string in strings {
+        let awaited = |part: &Part| matches!(part.tag, Tag::Quoted | Tag::QuotedKey);
+        let part = next_record(records, at, awaited).ok_or_else(misuse)?;
+        scratch.clear();
+        call.append(*string, part.units, &mut scratch)?;
+        *records.get_mut(part.at + 1).ok_or_else(misuse)? = units::quoted_units(&scratch) as u32;
+        at = part.at + 2;
+    }
+    Ok(at)
 }
 
 unsafe extern "C" fn read(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
@@ -120,38 +134,45 @@ impl Call {
     }
 
     fn arguments<T>(&self, body: impl FnOnce(&[sys::napi_value]) -> napi::Result<T>) -> napi::Result<T> {
-        let mut values = [null_mut(); MOST_ARGUMENTS];
         let mut count = 0;
         let (env, info) = (self.env, self.info);
-        // SAFETY: the first call only counts; the second writes at most `count` values, which fit the array.
-        unsafe {
-            check(sys::napi_get_cb_info(env, info, &raw mut count, null_mut(), null_mut(), null_mut()))?;
-            count = count.min(MOST_ARGUMENTS);
-            check(sys::napi_get_cb_info(env, info, &raw mut count, values.as_mut_ptr(), null_mut(), null_mut()))?;
-        }
-        body(values.get(..count).ok_or_else(misuse)?)
+        // SAFETY: this call only counts.
+        check(unsafe {
+            sys::napi_get_cb_info(env, info, &raw mut count, null_mut(), null_mut(), null_mut())
+        })?;
+        let mut values = vec![null_mut(); count];
+        let room = values.as_mut_ptr();
+        // SAFETY: at most `count` values are written, which is the length of the vector.
+        check(unsafe { sys::napi_get_cb_info(env, info, &raw mut count, room, null_mut(), null_mut()) })?;
+        body(&values)
     }
 
-    /// The words of a `Uint32Array`.
-    fn words(&self, value: sys::napi_value) -> napi::Result<&mut [u32]> {
+    /// Runs the body on the words of a `Uint32Array`.
+    fn with_words<T>(
+        &self,
+        value: sys::napi_value,
+        body: impl FnOnce(&mut [u32]) -> napi::Result<T>,
+    ) -> napi::Result<T> {
         let (mut kind, mut length, mut data) = (0, 0, null_mut());
-        // SAFETY: the value belongs to this call; Node checks that it is a typed array and fills all three. No
-        // other reference into the array exists while the call lasts, and nothing in it runs JavaScript.
-        unsafe {
-            check(sys::napi_get_typedarray_info(
+        let (kind_out, length_out, data_out) = (&raw mut kind, &raw mut length, &raw mut data);
+        // SAFETY: the value belongs to this call; Node checks that it is a typed array and fills all three.
+        check(unsafe {
+            sys::napi_get_typedarray_info(
                 self.env,
                 value,
-                &raw mut kind,
-                &raw mut length,
-                &raw mut data,
+                kind_out,
+                length_out,
+                data_out,
                 null_mut(),
                 null_mut(),
-            ))?;
-            if kind != sys::TypedarrayType::uint32_array || data.is_null() {
-                return Err(misuse());
-            }
-            Ok(&mut *slice_from_raw_parts_mut(data.cast::<u32>(), length))
+            )
+        })?;
+        if kind != sys::TypedarrayType::uint32_array || data.is_null() {
+            return Err(misuse());
         }
+        // SAFETY: the words are alive as long as the call, no other reference into them exists, and reading
+        // strings runs no JavaScript that could make one.
+        body(unsafe { &mut *slice_from_raw_parts_mut(data.cast::<u32>(), length) })
     }
 
     fn index(&self, value: sys::napi_value) -> napi::Result<usize> {

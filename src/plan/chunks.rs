@@ -29,8 +29,7 @@ impl ChunkBudget {
     /// # Errors
     /// `summary_budget` when reserve and template leave nothing (requirements G11).
     pub fn of(prompt_limit: u64, reserve: u64, measure: &Measure) -> Result<Self> {
-        let excess =
-            measure.excess(Template::Initial, false).max(measure.excess(Template::Update, true));
+        let excess = measure.excess(Template::Initial, false).max(measure.excess(Template::Update, true));
         let room = prompt_limit.saturating_sub(excess).saturating_sub(reserve);
         if room == 0 {
             return Err(CompactionError::budget(format!(
@@ -74,7 +73,15 @@ pub fn plan_chunks(
     let joints = Joints::of(range);
     let room = sizing.chars_per_token.units(budget.tokens);
     rules.grain.and_finer().iter().find_map(|&grain| {
-        let mut packer = Packer { range, sizes: &sizes, joints: &joints, room, plan: ChunkPlan::default(), open: 0..0, filled: 0 };
+        let mut packer = Packer {
+            range,
+            sizes: &sizes,
+            joints: &joints,
+            room,
+            plan: ChunkPlan::default(),
+            open: 0..0,
+            filled: 0,
+        };
         for section in sections(&sizes, &joints, rules.fewest, grain) {
             packer.add(section, grain);
             packer.close();

@@ -24,10 +24,9 @@ pub fn find_cut(context: &[Message<'_>], keep: u64, sizing: Sizing) -> CutPoint 
         context.iter().enumerate().filter(|(_, m)| is_cut_point(m.role())).map(|(i, _)| i).collect();
     let first_kept = first_kept(context, &points, keep, sizing);
     let role = |at: usize| context.get(at).map_or(Role::Unknown, Message::role);
-    let turn_start = match points.is_empty() || stands_alone(role(first_kept), sizing.dialect) {
-        true => None,
-        false => (0..=first_kept).rev().find(|&i| starts_turn(role(i), sizing.dialect)),
-    };
+    let cuts_through = !points.is_empty() && !stands_alone(role(first_kept), sizing.dialect);
+    let mut before = (0..=first_kept).rev().filter(|_| cuts_through);
+    let turn_start = before.find(|&i| starts_turn(role(i), sizing.dialect));
     CutPoint { first_kept, turn_start }
 }
 

@@ -62,7 +62,9 @@ pub fn shorten(message: &Message<'_>, store: &Store, cut: Cut) -> Result<Vec<Cha
     match (cut_leaves(&collapsed, fixed, cut), cut.form) {
         (Some(changes), _) => Ok(changes),
         (None, Form::Printed(dialect)) => condense(message, store, dialect, cut).map(|change| vec![change]),
-        (None, Form::Counted(_)) => Ok(collapsed.iter().filter_map(|leaf| leaf.cut(MIN_TEXT, cut.marker)).collect()),
+        (None, Form::Counted(_)) => {
+            Ok(collapsed.iter().filter_map(|leaf| leaf.cut(MIN_TEXT, cut.marker)).collect())
+        }
     }
 }
 
@@ -91,9 +93,14 @@ struct Leaf<'s> {
 enum Place {
     Part(Part),
     /// One argument of the call in `block`; it prints as a JSON string.
-    Argument { part: Part, block: u32 },
+    Argument {
+        part: Part,
+        block: u32,
+    },
     /// All arguments of the call in `block` as one.
-    Arguments { block: u32 },
+    Arguments {
+        block: u32,
+    },
 }
 
 impl Place {
@@ -114,7 +121,8 @@ impl Place {
 
 impl Leaf<'_> {
     fn cut(&self, most: usize, marker: &str) -> Option<Change> {
-        (self.units > most).then(|| self.place.change(cut_text(&self.text, most, marker, self.place.is_quoted())))
+        (self.units > most)
+            .then(|| self.place.change(cut_text(&self.text, most, marker, self.place.is_quoted())))
     }
 }
 
@@ -150,9 +158,10 @@ fn cut_text(text: &[u16], most: usize, marker: &str, quoted: bool) -> Vec<u16> {
     let marker: Vec<u16> = marker.encode_utf16().collect();
     let frame = if quoted { quoted_units(&marker) } else { marker.len() };
     let room = most.saturating_sub(frame);
-    let (front, back) = match quoted {
-        true => (escaped_head(text, room.div_ceil(2)), escaped_tail(text, room / 2)),
-        false => (head(text, room.div_ceil(2)), tail(text, room / 2)),
+    let (front, back) = if quoted {
+        (escaped_head(text, room.div_ceil(2)), escaped_tail(text, room / 2))
+    } else {
+        (head(text, room.div_ceil(2)), tail(text, room / 2))
     };
     [front, &marker, back].concat()
 }

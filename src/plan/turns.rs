@@ -8,10 +8,7 @@ use crate::transcript::part::{Message, Role, Tag};
 /// Whether a message begins a turn: what a person or the host says to the model.
 #[must_use]
 pub fn begins_turn(role: Role) -> bool {
-    matches!(
-        role,
-        Role::User | Role::Bash | Role::Custom | Role::BranchSummary | Role::CompactionSummary
-    )
+    matches!(role, Role::User | Role::Bash | Role::Custom | Role::BranchSummary | Role::CompactionSummary)
 }
 
 /// Ids of the calls of a message, interned by the gatherer.

@@ -63,12 +63,32 @@ pub struct Picked {
 }
 
 const DEMANDS: [&str; 12] = [
-    "must", "never", "always", "don't", "do not", "should", "only ", "without", "avoid", "prefer", "make sure", "please keep",
+    "must",
+    "never",
+    "always",
+    "don't",
+    "do not",
+    "should",
+    "only ",
+    "without",
+    "avoid",
+    "prefer",
+    "make sure",
+    "please keep",
 ];
 const REASONS: [&str; 9] = [
-    "because", "instead of", "decided", "rather than", "the reason", "so that", "going with", "chose ", "root cause",
+    "because",
+    "instead of",
+    "decided",
+    "rather than",
+    "the reason",
+    "so that",
+    "going with",
+    "chose ",
+    "root cause",
 ];
-const PLANS: [&str; 8] = ["next", "remaining", "todo", "still need", "then i'll", "follow-up", "left to do", "let me"];
+const PLANS: [&str; 8] =
+    ["next", "remaining", "todo", "still need", "then i'll", "follow-up", "left to do", "let me"];
 /// Tools that only look; what they saw is context, not progress.
 const LOOKING: [&str; 6] = ["read", "grep", "find", "ls", "glob", "search"];
 
@@ -95,13 +115,18 @@ pub fn pick(items: &[Item]) -> Picked {
 
 fn request(item: &Item, picked: &mut Picked) {
     picked.goal.push(opening(&item.text));
-    picked.constraints.extend(sentences(&item.text).filter(|sentence| mentions(sentence, &DEMANDS)).map(str::to_owned));
+    picked
+        .constraints
+        .extend(sentences(&item.text).filter(|sentence| mentions(sentence, &DEMANDS)).map(str::to_owned));
 }
 
 fn answer(item: &Item, picked: &mut Picked) {
     picked.in_progress = vec![opening(&item.text)];
-    picked.decisions.extend(sentences(&item.text).filter(|sentence| mentions(sentence, &REASONS)).map(str::to_owned));
-    let plans: Vec<String> = sentences(&item.text).filter(|s| mentions(s, &PLANS)).map(str::to_owned).collect();
+    picked
+        .decisions
+        .extend(sentences(&item.text).filter(|sentence| mentions(sentence, &REASONS)).map(str::to_owned));
+    let plans: Vec<String> =
+        sentences(&item.text).filter(|s| mentions(s, &PLANS)).map(str::to_owned).collect();
     if !plans.is_empty() {
         picked.next_steps = plans;
     }
@@ -116,7 +141,8 @@ fn success(item: &Item, picked: &mut Picked) {
 
 /// The first paragraph, in one line.
 fn opening(text: &str) -> String {
-    let lines = text.lines().map(str::trim).skip_while(|line| line.is_empty()).take_while(|line| !line.is_empty());
+    let lines =
+        text.lines().map(str::trim).skip_while(|line| line.is_empty()).take_while(|line| !line.is_empty());
     lines.collect::<Vec<_>>().join(" ")
 }
 

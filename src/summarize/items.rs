@@ -41,12 +41,7 @@ fn text(part: &Part, store: &Store) -> String {
     String::from_utf16_lossy(store.text(part))
 }
 
-fn assistant(
-    message: &Message<'_>,
-    store: &Store,
-    found: &mut Vec<Item>,
-    open: &mut HashMap<usize, usize>,
-) {
+fn assistant(message: &Message<'_>, store: &Store, found: &mut Vec<Item>, open: &mut HashMap<usize, usize>) {
     let spoken = said(Kind::Answer, "assistant", message, Tag::Text, store);
     if !spoken.text.trim().is_empty() {
         found.push(spoken);

@@ -53,7 +53,8 @@ fn sections(picked: Picked) -> Vec<Section> {
 
 /// Sorts the lines of an earlier checkpoint into the sections.
 fn carry(earlier: &str, sections: &mut [Section]) {
-    const NAMES: [&str; 8] = ["goal", "constraint", "done", "in progress", "blocked", "decision", "next", "context"];
+    const NAMES: [&str; 8] =
+        ["goal", "constraint", "done", "in progress", "blocked", "decision", "next", "context"];
     let mut carried: [Vec<String>; 8] = Default::default();
     let mut current = NAMES.len() - 1;
     for line in earlier.lines() {

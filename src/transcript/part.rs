@@ -198,7 +198,10 @@ impl<'a> Message<'a> {
     /// Its parts in order.
     pub fn parts(&self) -> impl Iterator<Item = Part> + use<'a> {
         let start = self.start;
-        self.words.chunks_exact(2).enumerate().filter_map(move |(i, record)| Part::read(start + 2 * i, record))
+        self.words
+            .chunks_exact(2)
+            .enumerate()
+            .filter_map(move |(i, record)| Part::read(start + 2 * i, record))
     }
 
     /// The parts of one kind.

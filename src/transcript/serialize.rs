@@ -150,12 +150,7 @@ fn user<S: Source, K: Sink<S::Text>>(message: &Message<'_>, source: &S, sink: &m
     shown(message, Tag::Text).for_each(|part| sink.text(source.text(&part)));
 }
 
-fn assistant<S: Source, K: Sink<S::Text>>(
-    message: &Message<'_>,
-    source: &S,
-    dialect: Dialect,
-    sink: &mut K,
-) {
+fn assistant<S: Source, K: Sink<S::Text>>(message: &Message<'_>, source: &S, dialect: Dialect, sink: &mut K) {
     if dialect.shows_thinking() {
         lines(message, source, Tag::Thinking, "[Assistant thinking]: ", sink);
     }
@@ -225,16 +220,14 @@ fn tool_result<S: Source, K: Sink<S::Text>>(
         return;
     }
     sink.part("[Tool result]: ");
-    let mut left = match total > Dialect::TOOL_RESULT_CAP {
-        true => kept_units(message, source, dialect),
-        false => total,
-    };
+    let is_cut = total > Dialect::TOOL_RESULT_CAP;
+    let mut left = if is_cut { kept_units(message, source, dialect) } else { total };
     for part in shown(message, Tag::Text) {
         let kept = part.units.min(left);
         sink.text(source.text(&part).prefix(kept));
         left -= kept;
     }
-    if total > Dialect::TOOL_RESULT_CAP {
+    if is_cut {
         sink.fixed("\n\n[... ");
         sink.number(total - Dialect::TOOL_RESULT_CAP);
         sink.fixed(" more characters truncated]");

@@ -85,7 +85,9 @@ impl Store {
     pub fn new(records: Vec<u32>, wanted: Wanted) -> Self {
         let mut spans = vec![(0, usize::MAX); records.len().div_ceil(2)];
         if wanted == Wanted::Printed {
-            messages(&records).filter(|m| m.role() == Role::ToolResult).for_each(|m| limit_to_cap(&m, &mut spans));
+            messages(&records)
+                .filter(|m| m.role() == Role::ToolResult)
+                .for_each(|m| limit_to_cap(&m, &mut spans));
         }
         Self { records, arena: Vec::new(), spans, next: 0 }
     }

@@ -82,7 +82,9 @@ impl Arguments {
             (Self::None, _) => {}
             (_, Tag::Arguments) => *self = Self::Whole(part.units),
             // Only arguments that have no JSON text as a whole are counted by this tag.
-            (_, Tag::Unserializable) if part.scope == Scope::Weighed => *self = Self::Whole(UNSERIALIZABLE.len()),
+            (_, Tag::Unserializable) if part.scope == Scope::Weighed => {
+                *self = Self::Whole(UNSERIALIZABLE.len())
+            }
             (Self::Members { count, units }, Tag::QuotedKey) => {
                 *count += 1;
                 *units += part.units;

@@ -1,0 +1,34 @@
+// Runs commands one after the other and stops at the first that fails.
+
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("..", import.meta.url));
+const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+
+/** What a clone needs before anything of it runs. */
+export const install = [
+  ["install", npm, ["ci", "--no-audit", "--no-fund"]],
+  ["build", npm, ["run", "--silent", "build"]],
+];
+
+/** pi's own packages, which tests and benches compare with. They ask for a newer Node than they need. */
+export const installOracle = [
+  "install pi for comparison",
+  npm,
+  ["ci", "--no-audit", "--no-fund", "--force", "--ignore-scripts", "--prefix", "__test__/oracle"],
+];
+
+/** @param {[title: string, command: string, args: string[]][]} steps */
+export function run(steps) {
+  for (const [title, command, args] of steps) {
+    console.error(`\n--- ${title}`);
+    const start = performance.now();
+    const { status, error } = spawnSync(command, args, { cwd: root, stdio: "inherit" });
+    if (status !== 0) {
+      console.error(`--- ${title} failed: ${error?.message ?? `exit code ${status}`}`);
+      process.exit(1);
+    }
+    console.error(`--- ${title}: ${((performance.now() - start) / 1000).toFixed(1)} s`);
+  }
+}
