@@ -85,7 +85,7 @@ export interface CutOut {
 export interface EditOut {
   /** Index of the message. */
   message: number
-  /** `content`, `text`, `thinking`, `argument`, `arguments`, `command`, `output`, `summary`, `drop`, `condense`. */
+  /** `content`, `text`, `thinking`, `argument`, `arguments`, `image`, `command`, `output`, `summary`, `drop`, `condense`. */
   place: string
   /** Index of the content block. */
   block: number

@@ -1,20 +1,36 @@
+"use strict";
+
 const { CompactionError, typed, typedAsync } = require("./js/errors.js");
-const { generateCompaction } = require("./js/generate.js");
+const generate = require("./js/generate.js");
 const shaping = require("./js/shaping.js");
 const sizing = require("./js/sizing.js");
 
+const buildRetainedTail = typed(shaping.buildRetainedTail);
+const compactionSummaryWouldExceedBudget = typed(sizing.compactionSummaryWouldExceedBudget);
+const contextBudget = typed(sizing.contextBudget);
+const estimateContextTokens = typed(sizing.estimateContextTokens);
+const estimateSummaryPromptTokens = typed(sizing.estimateSummaryPromptTokens);
+const estimateTokens = typed(sizing.estimateTokens);
+const findCut = typed(sizing.findCut);
+const generateCompaction = typedAsync(generate.generateCompaction);
+const planChunks = typed(shaping.planChunks);
+const reduceSummaryInput = typed(shaping.reduceSummaryInput);
+const replayRetainedTail = typed(shaping.replayRetainedTail);
+const serializeConversation = typed(sizing.serializeConversation);
+
+// Plain names, so that Node finds them as named ESM imports.
 module.exports = {
   CompactionError,
-  buildRetainedTail: typed(shaping.buildRetainedTail),
-  compactionSummaryWouldExceedBudget: typed(sizing.compactionSummaryWouldExceedBudget),
-  contextBudget: typed(sizing.contextBudget),
-  estimateContextTokens: typed(sizing.estimateContextTokens),
-  estimateSummaryPromptTokens: typed(sizing.estimateSummaryPromptTokens),
-  estimateTokens: typed(sizing.estimateTokens),
-  findCut: typed(sizing.findCut),
-  generateCompaction: typedAsync(generateCompaction),
-  planChunks: typed(shaping.planChunks),
-  reduceSummaryInput: typed(shaping.reduceSummaryInput),
-  replayRetainedTail: typed(shaping.replayRetainedTail),
-  serializeConversation: typed(sizing.serializeConversation),
+  buildRetainedTail,
+  compactionSummaryWouldExceedBudget,
+  contextBudget,
+  estimateContextTokens,
+  estimateSummaryPromptTokens,
+  estimateTokens,
+  findCut,
+  generateCompaction,
+  planChunks,
+  reduceSummaryInput,
+  replayRetainedTail,
+  serializeConversation,
 };

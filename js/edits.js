@@ -50,6 +50,9 @@ function editPlace(copy, { place, block, member, text }, original) {
     case "summary":
       copy[place] = text;
       break;
+    case "image":
+      copy.content[block] = { type: "text", text };
+      break;
     case "condense":
       copy.content = [{ type: "text", text }];
       break;

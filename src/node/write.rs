@@ -3,7 +3,7 @@
 use napi::bindgen_prelude::Utf16String;
 use napi_derive::napi;
 
-use crate::plan::edit::{Change, Edit};
+use crate::plan::edit::{Change, Edit, IMAGE_PLACEHOLDER};
 use crate::transcript::part::Tag;
 
 /// One change to one message. `place` says what it changes; `block` and `member` where.
@@ -11,7 +11,7 @@ use crate::transcript::part::Tag;
 pub struct EditOut {
     /// Index of the message.
     pub message: u32,
-    /// `content`, `text`, `thinking`, `argument`, `arguments`, `command`, `output`, `summary`, `drop`, `condense`.
+    /// `content`, `text`, `thinking`, `argument`, `arguments`, `image`, `command`, `output`, `summary`, `drop`, `condense`.
     pub place: &'static str,
     /// Index of the content block.
     pub block: u32,
@@ -26,6 +26,7 @@ impl From<Edit> for EditOut {
         let (place, block, member, text) = match edit.change {
             Change::Text { tag, block, member, text } => (place_of(tag, block), block, member, text),
             Change::Arguments { block, text } => ("arguments", block, 0, text),
+            Change::Image { block } => ("image", block, 0, IMAGE_PLACEHOLDER.encode_utf16().collect()),
             Change::Drop { block } => ("drop", block, 0, Vec::new()),
             Change::Condense { text } => ("condense", 0, 0, text),
         };

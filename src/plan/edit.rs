@@ -28,6 +28,11 @@ pub enum Change {
         /// Its index.
         block: u32,
     },
+    /// An image is replaced by a text block that names it.
+    Image {
+        /// Index of its content block.
+        block: u32,
+    },
     /// All content is replaced by one text block.
     Condense {
         /// Its text.
@@ -56,5 +61,7 @@ pub struct Edit {
 pub const CHUNK_MARKER: &str = "\n[... cut to fit the summary request ...]\n";
 /// Marks a cut in a message that was too large for the retained tail.
 pub const TAIL_MARKER: &str = "\n[... cut to fit the kept context ...]\n";
+/// Stands where an image was.
+pub const IMAGE_PLACEHOLDER: &str = "[image left out]";
 /// Ends a tool result that was thinned for a summary request (requirements A45).
 pub const REDUCTION_MARKER: &str = "\n\n[... tool output truncated for the summary request]";

@@ -1,15 +1,21 @@
 //! Cutting one message to a size: its long texts to a common length, head and tail kept, a marker between.
 
-use super::edit::Change;
+use super::edit::{Change, IMAGE_PLACEHOLDER};
 use crate::error::{CompactionError, Result};
 use crate::transcript::part::{Message, Part, Role, Scope, Tag};
 use crate::transcript::serialize::{Dialect, conversation_of, message_extent};
 use crate::transcript::store::{Source, Store};
 use crate::transcript::units::{escaped_head, escaped_tail, head, quoted_units, tail};
-use crate::transcript::weigh::weigh;
+use crate::transcript::weigh::{IMAGE_UNITS, weigh};
 
 /// The shortest text that a cut leaves: a marker and a few words on either side.
 pub const MIN_TEXT: usize = 58;
+
+/// Room for the name under which the arguments of a call stand as one text.
+const COLLAPSED_NAME: usize = 16;
+
+/// The units of a call, beyond its name, below which [`shorten`] need not go.
+pub const MIN_ARGUMENTS: usize = COLLAPSED_NAME + MIN_TEXT + 8;
 
 /// What a size is a size of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,18 +60,48 @@ pub fn level(weights: &[u64], room: u64) -> u64 {
 /// `summary_budget` when the target is too small for what cannot be cut: labels, names and the marker.
 pub fn shorten(message: &Message<'_>, store: &Store, cut: Cut) -> Result<Vec<Change>> {
     let leaves = leaves(message, store, cut.form);
-    let fixed = size(message, cut.form).saturating_sub(leaves.iter().map(|leaf| leaf.units).sum());
-    if let Some(changes) = cut_leaves(&leaves, fixed, cut) {
+    let (mut changes, shed) = shed(message, cut.form);
+    let cuttable: usize = leaves.iter().map(|leaf| leaf.units).sum();
+    let fixed = size(message, cut.form).saturating_sub(cuttable + shed);
+    if let Some(cuts) = cut_leaves(&leaves, fixed, cut) {
+        changes.extend(cuts);
         return Ok(changes);
     }
     let (collapsed, fixed) = collapse(message, store, leaves, fixed);
     match (cut_leaves(&collapsed, fixed, cut), cut.form) {
-        (Some(changes), _) => Ok(changes),
-        (None, Form::Printed(dialect)) => condense(message, store, dialect, cut).map(|change| vec![change]),
+        (Some(cuts), _) => changes.extend(cuts),
+        (None, Form::Printed(dialect)) => {
+            return condense(message, store, dialect, cut).map(|change| vec![change]);
+        }
         (None, Form::Counted(_)) => {
-            Ok(collapsed.iter().filter_map(|leaf| leaf.cut(MIN_TEXT, cut.marker)).collect())
+            changes.extend(collapsed.iter().filter_map(|leaf| leaf.cut(MIN_TEXT, cut.marker)));
         }
     }
+    Ok(changes)
+}
+
+/// What a message loses whole before its texts are cut, and the units that this saves: images, which only the
+/// estimate counts, and thinking, whose signature a cut would break.
+fn shed(message: &Message<'_>, form: Form) -> (Vec<Change>, usize) {
+    if let Form::Printed(_) = form {
+        return (Vec::new(), 0);
+    }
+    let mut saved = 0;
+    let mut changes = Vec::new();
+    for part in message.parts() {
+        match part.tag {
+            Tag::Image if message.role() != Role::Assistant => {
+                saved += IMAGE_UNITS - IMAGE_PLACEHOLDER.len();
+                changes.push(Change::Image { block: part.address });
+            }
+            Tag::Thinking => {
+                saved += if part.is_weighed() { part.units } else { 0 };
+                changes.push(Change::Drop { block: part.address });
+            }
+            _ => {}
+        }
+    }
+    (changes, saved)
 }
 
 /// The size of a message before any cap, so that its texts can be weighed against it.
@@ -135,7 +171,7 @@ fn leaves<'s>(message: &Message<'_>, store: &'s Store, form: Form) -> Vec<Leaf<'
                 block = part.address;
                 continue;
             }
-            Tag::Thinking if form == Form::Printed(Dialect::Pi16) => continue,
+            Tag::Thinking if form != Form::Printed(Dialect::Pi087) => continue,
             Tag::Text | Tag::Thinking | Tag::Command | Tag::Output | Tag::Summary => Place::Part(part),
             Tag::Quoted => Place::Argument { part, block },
             Tag::Literal if part.units > MIN_TEXT => Place::Argument { part, block },
@@ -173,8 +209,6 @@ fn collapse<'s>(
     leaves: Vec<Leaf<'s>>,
     fixed: usize,
 ) -> (Vec<Leaf<'s>>, usize) {
-    /// Room for the name under which the text stands.
-    const NAME: usize = 16;
     let mut kept: Vec<Leaf<'s>> = Vec::new();
     let mut fixed = fixed;
     for leaf in leaves {
@@ -187,7 +221,7 @@ fn collapse<'s>(
     blocks.dedup();
     for block in blocks {
         let (text, printed) = arguments(message, store, block);
-        fixed = fixed.saturating_sub(printed) + NAME;
+        fixed = fixed.saturating_sub(printed) + COLLAPSED_NAME;
         let units = quoted_units(&text);
         kept.push(Leaf { place: Place::Arguments { block }, text: text.into(), units });
     }

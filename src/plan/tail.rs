@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::edit::{Change, Edit};
-use super::shorten::level;
+use super::shorten::{MIN_ARGUMENTS, level};
 use super::turns::{answered, calls};
 use crate::transcript::part::{Message, Part, Role, Stop, Tag};
-use crate::transcript::weigh::{Sizing, assistant};
+use crate::transcript::weigh::{Sizing, each_piece};
 
 /// What the end of the window has to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,7 +44,7 @@ pub fn plan_tail(range: &[Message<'_>], max_tokens: u64, retention: Retention, s
     };
     let plain = Window::newest(range, max_tokens, sizing);
     match goal.filter(|&goal| goal < plain.start) {
-        None => plain.plan(max_tokens, sizing),
+        None => plain.plan(range, max_tokens, sizing),
         Some(goal) => with_goal(range, goal, max_tokens, sizing),
     }
 }
@@ -52,7 +52,7 @@ pub fn plan_tail(range: &[Message<'_>], max_tokens: u64, retention: Retention, s
 /// Every sound message of a list, for replay: what a window as large as the list holds.
 #[must_use]
 pub fn sound(range: &[Message<'_>], sizing: Sizing) -> TailPlan {
-    Window::newest(range, u64::MAX, sizing).plan(u64::MAX, sizing)
+    Window::newest(range, u64::MAX, sizing).plan(range, u64::MAX, sizing)
 }
 
 /// The range up to its last finished assistant message; the whole range where there is none.
@@ -71,7 +71,7 @@ fn with_goal(range: &[Message<'_>], goal: usize, max_tokens: u64, sizing: Sizing
     let tokens = range.get(goal).map_or(0, |message| sizing.message_tokens(message));
     let share = tokens.min(max_tokens / 2);
     let rest = max_tokens - share;
-    let mut plan = Window::newest(range, rest, sizing).plan(rest, sizing);
+    let mut plan = Window::newest(range, rest, sizing).plan(range, rest, sizing);
     plan.kept.insert(0, goal);
     if share < tokens {
         plan.cut.insert(0, (goal, sizing.chars_per_token.units(share).max(LEAST_UNITS)));
@@ -143,8 +143,37 @@ impl Window {
         window
     }
 
-    fn plan(self, max_tokens: u64, sizing: Sizing) -> TailPlan {
-        let cut = if self.tokens > max_tokens { self.cuts(max_tokens, sizing) } else { Vec::new() };
+    /// Where even the smallest cuts of all messages would not fit, the oldest calls of the newest group go with
+    /// their results; one pair stays.
+    fn thin(&mut self, range: &[Message<'_>], max_tokens: u64, sizing: Sizing) {
+        while self.least(range, sizing) > max_tokens && self.results().count() > 1 {
+            let Some(oldest) = self.kept.iter().position(|kept| kept.answers.is_some()) else { return };
+            let block = self.kept.remove(oldest).answers;
+            for kept in self.kept.iter_mut().filter(|kept| kept.answers.is_none()) {
+                kept.dropped.extend(block);
+            }
+        }
+        for kept in self.kept.iter_mut().filter(|kept| !kept.dropped.is_empty()) {
+            let message = range.get(kept.index);
+            kept.tokens = message.map_or(0, |message| without_calls(message, &kept.dropped, sizing));
+        }
+        self.tokens = self.kept.iter().map(|kept| kept.tokens).sum();
+    }
+
+    fn results(&self) -> impl Iterator<Item = &Kept> {
+        self.kept.iter().filter(|kept| kept.answers.is_some())
+    }
+
+    /// Tokens of the messages when each is cut as far as it may be.
+    fn least(&self, range: &[Message<'_>], sizing: Sizing) -> u64 {
+        self.kept
+            .iter()
+            .filter_map(|kept| range.get(kept.index).map(|message| kept.least(message, sizing)))
+            .sum()
+    }
+
+    fn plan(self, range: &[Message<'_>], max_tokens: u64, sizing: Sizing) -> TailPlan {
+        let cut = if self.tokens > max_tokens { self.cuts(range, max_tokens, sizing) } else { Vec::new() };
         let mut plan = TailPlan { cut, ..TailPlan::default() };
         for kept in self.kept {
             plan.kept.push(kept.index);
@@ -154,36 +183,18 @@ impl Window {
         plan
     }
 
-    /// Where even the smallest cuts of all messages would not fit, the oldest calls of the newest group go with
-    /// their results; one pair stays.
-    fn thin(&mut self, range: &[Message<'_>], max_tokens: u64, sizing: Sizing) {
-        let least = sizing.chars_per_token.tokens(LEAST_UNITS).max(1);
-        let most = usize::try_from(max_tokens / least).unwrap_or(usize::MAX).max(2);
-        let mut excess = self.kept.len().saturating_sub(most);
-        let mut dropped = Vec::new();
-        self.kept.retain(|kept| match kept.answers {
-            Some(block) if excess > 0 => {
-                excess -= 1;
-                dropped.push(block);
-                false
-            }
-            _ => true,
-        });
-        for kept in &mut self.kept {
-            if let Some(message) = range.get(kept.index).filter(|m| m.role() == Role::Assistant) {
-                kept.dropped.extend(&dropped);
-                kept.tokens = sizing.chars_per_token.tokens(assistant(message, &kept.dropped));
-            }
-        }
-        self.tokens = self.kept.iter().map(|kept| kept.tokens).sum();
-    }
-
-    /// The units that each message too large for its share may weigh.
-    fn cuts(&self, max_tokens: u64, sizing: Sizing) -> Vec<(usize, usize)> {
+    /// The units that each message too large for its share may weigh. A message with calls gets what its calls
+    /// need at least; the others share the rest.
+    fn cuts(&self, range: &[Message<'_>], max_tokens: u64, sizing: Sizing) -> Vec<(usize, usize)> {
+        let least = |kept: &Kept| range.get(kept.index).map_or(0, |message| kept.least(message, sizing));
         let weights: Vec<u64> = self.kept.iter().map(|kept| kept.tokens).collect();
-        let share = level(&weights, max_tokens);
-        let units = sizing.chars_per_token.units(share).max(LEAST_UNITS);
-        self.kept.iter().filter(|kept| kept.tokens > share).map(|kept| (kept.index, units)).collect()
+        let even = level(&weights, max_tokens);
+        let (wide, shared): (Vec<&Kept>, Vec<&Kept>) = self.kept.iter().partition(|kept| least(kept) > even);
+        let weights: Vec<u64> = shared.iter().map(|kept| kept.tokens).collect();
+        let share = level(&weights, max_tokens.saturating_sub(wide.iter().map(|kept| least(kept)).sum()));
+        let target = |kept: &Kept| if least(kept) > even { least(kept) } else { share };
+        let cut = self.kept.iter().filter(|kept| kept.tokens > target(kept));
+        cut.map(|kept| (kept.index, sizing.chars_per_token.units(target(kept)).max(LEAST_UNITS))).collect()
     }
 }
 
@@ -191,6 +202,29 @@ impl Kept {
     fn whole(index: usize, message: &Message<'_>, sizing: Sizing) -> Self {
         Self { index, tokens: sizing.message_tokens(message), dropped: Vec::new(), answers: None }
     }
+
+    /// Tokens of the message when it is cut as far as it may be.
+    fn least(&self, message: &Message<'_>, sizing: Sizing) -> u64 {
+        let mut units = 0;
+        each_piece(message, |piece| {
+            units += match piece.name {
+                Some(_) if self.dropped.contains(&piece.block) => 0,
+                Some(name) => piece.units.min(name + MIN_ARGUMENTS),
+                None => 0,
+            }
+        });
+        let tokens = |units| sizing.chars_per_token.tokens(units);
+        self.tokens.min(tokens(units + LEAST_UNITS))
+    }
+}
+
+/// Tokens of an assistant message without the calls of the given blocks.
+fn without_calls(message: &Message<'_>, dropped: &[u32], sizing: Sizing) -> u64 {
+    let mut units = 0;
+    each_piece(message, |piece| {
+        units += if piece.name.is_some() && dropped.contains(&piece.block) { 0 } else { piece.units };
+    });
+    sizing.chars_per_token.tokens(units)
 }
 
 /// An assistant message with the results of its calls. Calls without a result go; nothing is left of a message
@@ -218,7 +252,7 @@ fn with_results(
     }
     let says = |part: &Part| part.tag == Tag::Text && part.units > 0;
     if dropped.len() < blocks.len() || message.parts().any(|part| says(&part)) {
-        let tokens = sizing.chars_per_token.tokens(assistant(message, &dropped));
+        let tokens = without_calls(message, &dropped, sizing);
         joining.push(Kept { index, tokens, dropped, answers: None });
     }
     joining

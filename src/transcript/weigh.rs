@@ -22,7 +22,7 @@ impl Sizing {
 }
 
 /// Characters that pi counts for an image.
-const IMAGE_UNITS: usize = 4_800;
+pub const IMAGE_UNITS: usize = 4_800;
 
 /// The characters that pi's `estimateTokens` counts for a message, with no cap on tool results.
 ///
@@ -32,7 +32,7 @@ pub fn weigh(message: &Message<'_>, dialect: Dialect) -> usize {
     match message.role() {
         Role::User | Role::Custom | Role::ToolResult => content(message),
         Role::System if dialect == Dialect::Pi16 => content(message) + sum(message, &[Tag::Literal]),
-        Role::Assistant => assistant(message, &[]),
+        Role::Assistant => assistant(message),
         Role::Bash => sum(message, &[Tag::Command, Tag::Output]),
         Role::BranchSummary | Role::CompactionSummary => sum(message, &[Tag::Summary]),
         Role::System | Role::Unknown => 0,
@@ -47,31 +47,54 @@ fn content(message: &Message<'_>) -> usize {
     sum(message, &[Tag::Text]) + IMAGE_UNITS * message.parts_of(Tag::Image).count()
 }
 
-/// The characters of an assistant message without the calls of the given blocks.
-#[must_use]
-pub fn assistant(message: &Message<'_>, without: &[u32]) -> usize {
+fn assistant(message: &Message<'_>) -> usize {
     let mut total = 0;
-    let mut arguments = Arguments::None;
+    each_piece(message, |piece| total += piece.units);
+    total
+}
+
+/// A text, a thinking block or a call of an assistant message, as the estimate counts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece {
+    /// Index of its content block.
+    pub block: u32,
+    /// Units of the name, for a call.
+    pub name: Option<usize>,
+    /// All its units.
+    pub units: usize,
+}
+
+/// Visits the pieces of an assistant message in order.
+pub fn each_piece(message: &Message<'_>, mut visit: impl FnMut(Piece)) {
+    let mut call: Option<(Piece, Arguments)> = None;
     for part in message.parts().filter(Part::is_weighed) {
+        let piece = |name| Piece { block: part.address, name, units: part.units };
         match part.tag {
-            Tag::Text | Tag::Thinking => total += part.units,
+            Tag::Text | Tag::Thinking => visit(piece(None)),
             Tag::Call => {
-                total += arguments.units();
-                arguments = Arguments::None;
-                if !without.contains(&part.address) {
-                    total += part.units;
-                    arguments = Arguments::Members { count: 0, units: 0 };
+                let begun = (piece(Some(part.units)), Arguments::Members { count: 0, units: 0 });
+                if let Some(done) = call.replace(begun) {
+                    visit(whole(&done));
                 }
             }
-            _ => arguments.add(&part),
+            _ => {
+                if let Some((_, arguments)) = &mut call {
+                    arguments.add(&part);
+                }
+            }
         }
     }
-    total + arguments.units()
+    if let Some(done) = call {
+        visit(whole(&done));
+    }
+}
+
+fn whole((piece, arguments): &(Piece, Arguments)) -> Piece {
+    Piece { units: piece.units + arguments.units(), ..*piece }
 }
 
 /// The JSON text of one call's arguments, in the making.
 enum Arguments {
-    None,
     Members { count: usize, units: usize },
     Whole(usize),
 }
@@ -79,11 +102,10 @@ enum Arguments {
 impl Arguments {
     fn add(&mut self, part: &Part) {
         match (&mut *self, part.tag) {
-            (Self::None, _) => {}
             (_, Tag::Arguments) => *self = Self::Whole(part.units),
             // Only arguments that have no JSON text as a whole are counted by this tag.
             (_, Tag::Unserializable) if part.scope == Scope::Weighed => {
-                *self = Self::Whole(UNSERIALIZABLE.len())
+                *self = Self::Whole(UNSERIALIZABLE.len());
             }
             (Self::Members { count, units }, Tag::QuotedKey) => {
                 *count += 1;
@@ -96,7 +118,6 @@ impl Arguments {
 
     fn units(&self) -> usize {
         match *self {
-            Self::None => 0,
             // Braces, a colon in each member, a comma between two.
             Self::Members { count, units } => 2 + units + count + count.saturating_sub(1),
             Self::Whole(units) => units,
