@@ -82,7 +82,9 @@ export interface ModelLimits {
  * Would the summary request exceed the summary model's window? (ADR 0282, 0302; requirements A34–A42, G15, G16)
  *
  * True when the larger of the two requests — history with the previous summary, or turn prefix — reaches
- * window − answer − 2,048 tokens. Never throws for a budget that leaves no room: the answer is then `true`.
+ * window − answer − 2,048 tokens. The window is the summary model's, else the budget's; the answer's allowance is
+ * 0.8 of the budget's headroom, no more than the model's `maxTokens`, and no more than half of a window that is not
+ * the budget's own. Never throws for a budget that leaves no room: the answer is then `true`.
  *
  * @throws CompactionError `invalid_argument`: a budget that is no non-negative integer, a missing preparation, a
  *   list that is no array, a message that is no object.

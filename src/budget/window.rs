@@ -64,21 +64,17 @@ pub struct PromptLimit {
 }
 
 impl PromptLimit {
-    /// A40: window − answer − margin. The window is the summary model's, else the budget's own.
+    /// A40: window − answer − margin. The window is the summary model's, else the budget's own (requirements G15).
     ///
-    /// A model with a window of its own does not answer at the length of the main model's headroom: the
-    /// smaller headroom of the two counts, so that a small window leaves room for a prompt.
+    /// The answer's allowance comes from the budget's headroom; of a window that is not the budget's it takes no
+    /// more than half, so that a small summary model beside a large main model leaves room for a prompt.
     #[must_use]
     pub fn of(budget: BudgetLimits, model: ModelLimits) -> Self {
         let budget_window = budget.hard_limit.saturating_add(budget.request_headroom);
         let window = known(model.context_window).unwrap_or(budget_window);
         let most = known(model.max_tokens).unwrap_or(UNKNOWN_OUTPUT);
-        let room = if window == budget_window {
-            budget.request_headroom
-        } else {
-            budget.request_headroom.min(headroom(window, most))
-        };
-        let output = share(room, 0.8).min(most);
+        let half = if window == budget_window { u64::MAX } else { window / 2 };
+        let output = share(budget.request_headroom, 0.8).min(most).min(half);
         let input = window.saturating_sub(output).min(known(model.max_input_tokens).unwrap_or(u64::MAX));
         Self { tokens: input.saturating_sub(PROMPT_MARGIN).max(1), output }
     }
