@@ -15,5 +15,6 @@ pub mod plan;
 pub mod prompt;
 pub mod provider;
 pub mod summarize;
+pub mod session;
 pub mod tokens;
 pub mod transcript;

@@ -7,5 +7,6 @@ mod exports;
 mod generate;
 mod plans;
 mod read;
+mod session;
 mod strings;
 mod write;
