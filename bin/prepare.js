@@ -1,0 +1,58 @@
+// A session turned into the preparation of a compaction, as a host would make it.
+
+const { CompactionError, contextBudget, estimateContextTokens, findCut } = require("../index.js");
+
+/** @typedef {import("./session.js").Session} Session */
+/** @typedef {import("./session.js").Message} Message */
+
+/** Files that the previous checkpoint names; those of the range are read from its calls. @param {any} details */
+function fileOperations(details) {
+  const paths = (/** @type {unknown} */ list) =>
+    new Set(Array.isArray(list) ? list.filter((path) => typeof path === "string") : []);
+  return { read: paths(details?.readFiles), written: new Set(), edited: paths(details?.modifiedFiles) };
+}
+
+/** What the context holds, the previous summary included. @param {Session} session */
+function contextTokens({ messages, previousSummary, stale }) {
+  if (previousSummary === undefined) return estimateContextTokens(messages, { afterIndex: stale - 1 });
+  const summary = { role: "compactionSummary", summary: previousSummary };
+  return estimateContextTokens([summary, ...messages], { afterIndex: stale });
+}
+
+/**
+ * @param {Session} session
+ * @param {{ window?: number | undefined, maxOutput?: number | undefined }} limits in tokens
+ */
+function prepare(session, { window, maxOutput }) {
+  const model = { contextWindow: window, maxTokens: maxOutput };
+  const budget = contextBudget(model);
+  // System messages are the prompt, not the conversation: they stay whatever happens.
+  const spoken = session.messages.flatMap((message, index) => (message.role === "system" ? [] : [{ message, index }]));
+  const messages = spoken.map(({ message }) => message);
+  const cut = findCut(messages, budget.keepRecentTokens);
+  const historyEnd = cut.isSplitTurn ? cut.turnStartIndex : cut.firstKeptIndex;
+  const firstKept = spoken[cut.firstKeptIndex];
+  const firstKeptEntryId = firstKept && session.ids[firstKept.index];
+  const context = contextTokens(session);
+  const preparation = {
+    messagesToSummarize: messages.slice(0, historyEnd),
+    turnPrefixMessages: messages.slice(historyEnd, cut.firstKeptIndex),
+    isSplitTurn: cut.isSplitTurn,
+    tokensBefore: context.tokens,
+    fileOps: fileOperations(session.previousDetails),
+    ...(session.previousSummary === undefined ? {} : { previousSummary: session.previousSummary }),
+    ...(typeof firstKeptEntryId === "string" ? { firstKeptEntryId } : {}),
+  };
+  return { model, budget, messages, kept: messages.slice(cut.firstKeptIndex), preparation, context };
+}
+
+/** Refuses a session whose newest entry is a checkpoint: nothing was said since. @param {Session} session */
+function refuseCheckpoint({ endsInCompaction }) {
+  if (!endsInCompaction) return;
+  throw new CompactionError(
+    "no_new_history",
+    "the session ends in a checkpoint; go on with the session, then compact it again",
+  );
+}
+
+module.exports = { prepare, refuseCheckpoint };
