@@ -844,6 +844,7 @@ module.exports.generate = nativeBinding.generate
 module.exports.messageTokens = nativeBinding.messageTokens
 module.exports.probedCap = nativeBinding.probedCap
 module.exports.promptTokens = nativeBinding.promptTokens
+module.exports.readSession = nativeBinding.readSession
 module.exports.reduce = nativeBinding.reduce
 module.exports.reducible = nativeBinding.reducible
 module.exports.replayPlan = nativeBinding.replayPlan

@@ -14,7 +14,7 @@ mod node;
 pub mod plan;
 pub mod prompt;
 pub mod provider;
-pub mod summarize;
 pub mod session;
+pub mod summarize;
 pub mod tokens;
 pub mod transcript;
