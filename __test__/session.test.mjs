@@ -62,14 +62,12 @@ function asPiReads(content) {
   const linear = (first?.version ?? 1) < 2;
   pi.migrateSessionEntries(entries);
   const members = entries.filter((/** @type {any} */ entry) => entry.type !== "session");
-  const projected = pi
-    .buildSessionProjection(members)
-    .entries.flatMap((/** @type {any} */ entry) =>
-      entry.messages.map((/** @type {any} */ message) => ({
-        message,
-        id: linear ? null : entry.sourceEntry.id,
-      })),
-    );
+  const projected = pi.buildSessionProjection(members).entries.flatMap((/** @type {any} */ entry) =>
+    entry.messages.map((/** @type {any} */ message) => ({
+      message,
+      id: linear ? null : entry.sourceEntry.id,
+    })),
+  );
   const isSummary = (/** @type {any} */ { message }) => message.role === "compactionSummary";
   const messages = projected.filter((/** @type {any} */ entry) => !isSummary(entry));
   const checkpoint = projected.find(isSummary)?.message;

@@ -3,7 +3,7 @@
 const { generateCompaction } = require("../index.js");
 const { prepare, refuseCheckpoint } = require("./prepare.js");
 const { openSession, reportLines } = require("./session.js");
-const { count } = require("./text.js");
+const { count, harmless } = require("./text.js");
 
 /** @param {string} line */
 const say = (line) => process.stderr.write(`${line}\n`);
@@ -25,7 +25,9 @@ async function compact({ path, json, maxChars, ...limits }) {
   });
   const { tokensBefore, tokensAfter } = result.details;
   say(`${count(tokensBefore)} tokens became ${count(tokensAfter)}`);
-  process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : `${result.summary.trimEnd()}\n`);
+  const text = json ? JSON.stringify(result, null, 2) : result.summary.trimEnd();
+  // A terminal obeys what a tool once printed; a pipe gets the text as it is.
+  process.stdout.write(`${process.stdout.isTTY ? harmless(text) : text}\n`);
 }
 
 module.exports = compact;

@@ -5,11 +5,35 @@ const { CompactionError, contextBudget, estimateContextTokens, findCut } = requi
 /** @typedef {import("./session.js").Session} Session */
 /** @typedef {import("./session.js").Message} Message */
 
-/** Files that the previous checkpoint names; those of the range are read from its calls. @param {any} details */
-function fileOperations(details) {
+/** What the tools of pi and of PI-Desktop do to the file they name. */
+const OPERATIONS = /** @type {const} */ ({ read: "read", write: "written", edit: "edited" });
+
+/** @param {Message} message */
+function* calls({ role, content }) {
+  if (role !== "assistant" || !Array.isArray(content)) return;
+  for (const block of content) if (block?.type === "toolCall" && typeof block.name === "string") yield block;
+}
+
+/**
+ * Files of the previous checkpoint's details and of the range, as a host keeps them. Without such details the
+ * library reads both from the previous summary and the range.
+ *
+ * @param {any} details @param {readonly Message[]} range
+ */
+function fileOperations(details, range) {
+  if (!Array.isArray(details?.readFiles) && !Array.isArray(details?.modifiedFiles)) return undefined;
   const paths = (/** @type {unknown} */ list) =>
-    new Set(Array.isArray(list) ? list.filter((path) => typeof path === "string") : []);
-  return { read: paths(details?.readFiles), written: new Set(), edited: paths(details?.modifiedFiles) };
+    /** @type {Set<string>} */ (
+      new Set(Array.isArray(list) ? list.filter((path) => typeof path === "string") : [])
+    );
+  const files = { read: paths(details.readFiles), written: paths([]), edited: paths(details.modifiedFiles) };
+  for (const call of range.flatMap((message) => [...calls(message)])) {
+    const name = call.name.toLowerCase();
+    const path = call.arguments?.path;
+    if (Object.hasOwn(OPERATIONS, name) && typeof path === "string" && path !== "")
+      files[OPERATIONS[/** @type {keyof typeof OPERATIONS} */ (name)]].add(path);
+  }
+  return files;
 }
 
 /** What the context holds, the previous summary included. @param {Session} session */
@@ -27,7 +51,9 @@ function prepare(session, { window, maxOutput }) {
   const model = { contextWindow: window, maxTokens: maxOutput };
   const budget = contextBudget(model);
   // System messages are the prompt, not the conversation: they stay whatever happens.
-  const spoken = session.messages.flatMap((message, index) => (message.role === "system" ? [] : [{ message, index }]));
+  const spoken = session.messages.flatMap((message, index) =>
+    message.role === "system" ? [] : [{ message, index }],
+  );
   const messages = spoken.map(({ message }) => message);
   const cut = findCut(messages, budget.keepRecentTokens);
   const historyEnd = cut.isSplitTurn ? cut.turnStartIndex : cut.firstKeptIndex;
@@ -39,7 +65,7 @@ function prepare(session, { window, maxOutput }) {
     turnPrefixMessages: messages.slice(historyEnd, cut.firstKeptIndex),
     isSplitTurn: cut.isSplitTurn,
     tokensBefore: context.tokens,
-    fileOps: fileOperations(session.previousDetails),
+    fileOps: fileOperations(session.previousDetails, messages.slice(0, cut.firstKeptIndex)),
     ...(session.previousSummary === undefined ? {} : { previousSummary: session.previousSummary }),
     ...(typeof firstKeptEntryId === "string" ? { firstKeptEntryId } : {}),
   };

@@ -6,7 +6,9 @@ const { stripVTControlCharacters } = require("node:util");
 const UNPRINTABLE = /[\p{Cc}\p{Co}\p{Cn}\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]+/gu;
 const ZERO = /^[\p{M}\p{Cf}]+$/u;
 const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f000}-\u{1faff}\u{20000}-\u{3fffd}\ufe0f]/u;
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f000}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+/** Asks for a symbol to be drawn as a picture. */
+const PICTURE = "\ufe0f";
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 /** Units that are looked at before clipping: enough for any width, whatever the message holds. */
 const LOOKED_AT = 2_000;
@@ -17,9 +19,15 @@ function printable(text) {
   return plain.replace(UNPRINTABLE, " ").replace(/ {2,}/g, " ").trim();
 }
 
+/** A text of many lines that cannot steer the terminal it is shown on. @param {string} text */
+function harmless(text) {
+  return stripVTControlCharacters(text).replace(/(?![\n\t])\p{Cc}/gu, "");
+}
+
 /** Columns that a grapheme takes. @param {string} grapheme */
 function columns(grapheme) {
-  return ZERO.test(grapheme) ? 0 : WIDE.test(grapheme) ? 2 : 1;
+  if (ZERO.test(grapheme)) return 0;
+  return WIDE.test(grapheme) || grapheme.includes(PICTURE) ? 2 : 1;
 }
 
 /** Columns that a line takes. @param {string} line */
@@ -47,4 +55,4 @@ const integers = new Intl.NumberFormat("en-US");
 /** @param {number} value */
 const count = (value) => integers.format(value);
 
-module.exports = { clip, count, printable, width };
+module.exports = { clip, count, harmless, printable, width };
