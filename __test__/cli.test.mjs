@@ -108,7 +108,7 @@ test("inspect shows sizes, budget, guard, chunks and tail in 80 plain columns", 
   const headings = output.lines.filter((line) => /^\S/.test(line)).map((line) => line.split(/[ :]/)[0]);
   const expected = ["Session", "Sizes", "Largest", "Budget", "Cut", "Guard", "Chunks", "Tail"];
   assert.deepEqual(headings, expected);
-  assert.match(output.stdout, /toolResult +60 +124,\d+ +72,000 +\d+% +█+/);
+  assert.match(output.stdout, /toolResult +60 +123,\d+ +72,000 +\d+% +█+/);
   assert.match(output.stdout, /summary request must stay below +117,760/);
   assert.match(output.stdout, /as it is +fits/);
 });

@@ -56,7 +56,12 @@ function numbersOf(values) {
 /** @param {readonly string[]} words @param {Record<string, { type: string }>} options */
 function parsed(words, options) {
   try {
-    return parseArgs({ args: [...words], options: /** @type {any} */ (options), allowPositionals: true });
+    const { values, positionals } = parseArgs({
+      args: [...words],
+      options: /** @type {any} */ (options),
+      allowPositionals: true,
+    });
+    return { values: /** @type {Record<string, unknown>} */ (values), positionals };
   } catch (error) {
     // Node's hint about "--" in the second sentence fits no call of ours.
     throw new UsageError(/** @type {Error} */ (error).message.split(". ")[0]);

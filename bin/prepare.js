@@ -1,6 +1,7 @@
 // A session turned into the preparation of a compaction, as a host would make it.
 
-const { CompactionError, contextBudget, estimateContextTokens, findCut } = require("../index.js");
+const { contextBudget, estimateContextTokens, findCut } = require("../index.js");
+const { failure } = require("./session.js");
 
 /** @typedef {import("./session.js").Session} Session */
 /** @typedef {import("./session.js").Message} Message */
@@ -75,7 +76,7 @@ function prepare(session, { window, maxOutput }) {
 /** Refuses a session whose newest entry is a checkpoint: nothing was said since. @param {Session} session */
 function refuseCheckpoint({ endsInCompaction }) {
   if (!endsInCompaction) return;
-  throw new CompactionError(
+  throw failure(
     "no_new_history",
     "the session ends in a checkpoint; go on with the session, then compact it again",
   );

@@ -1,6 +1,5 @@
 // A session file as values.
 
-const { CompactionError } = require("../index.js");
 const { readSession } = require("../binding.js");
 
 /** @typedef {{ readonly role: string, readonly content?: unknown, readonly [key: string]: unknown }} Message */
@@ -17,6 +16,9 @@ const { readSession } = require("../binding.js");
  * @property {Line[]} skipped
  */
 
+/** An error with a code of the library's. @param {string} code @param {string} message */
+const failure = (code, message) => Object.assign(new Error(message), { code });
+
 /** @param {string | null | undefined} text */
 const parse = (text) => (text == null ? undefined : JSON.parse(text));
 
@@ -26,7 +28,7 @@ async function openSession(path) {
     const read = await readSession(path);
     return {
       messages: read.messages.map((/** @type {string} */ text) => JSON.parse(text)),
-      ids: read.ids.map((/** @type {string | null} */ id) => parse(id) ?? null),
+      ids: read.ids.map((/** @type {string | null | undefined} */ id) => parse(id) ?? null),
       previousSummary: parse(read.previousSummary),
       previousDetails: parse(read.previousDetails),
       stale: read.stale,
@@ -36,7 +38,7 @@ async function openSession(path) {
     };
   } catch (error) {
     const { code, message } = /** @type {any} */ (error);
-    throw new CompactionError(code === "session_file" ? code : "internal", message);
+    throw failure(code === "session_file" ? code : "internal", message);
   }
 }
 
@@ -50,4 +52,4 @@ function reportLines({ skipped, gap }, say) {
   if (gap) say(`line ${gap.line}: the branch begins here, for ${gap.reason}`);
 }
 
-module.exports = { openSession, reportLines };
+module.exports = { failure, openSession, reportLines };
