@@ -121,6 +121,9 @@ export declare function probedCap(name: string): number
 /** Tokens of the larger summary request, without template and instructions. */
 export declare function promptTokens(records: Uint32Array, history: number, words: number, previous: number, options: object): number
 
+/** Reads a session file. */
+export declare function readSession(path: string): Promise<Session>
+
 /** The reduction of a store of reducible messages. */
 export declare function reduce(store: ExternalObject<Store>): Array<EditOut>
 
@@ -132,6 +135,36 @@ export declare function replayPlan(records: Uint32Array, words: number, options:
 
 /** The context size that an assistant message reports; `None` where it reports none. */
 export declare function reportedTokens(stopReason: string, total: number, input: number, output: number, cacheRead: number, cacheWrite: number): number | null
+
+/** The context of a session's newest branch. JSON text keeps the lone surrogates that a string would lose. */
+export interface Session {
+  /** JSON text of each message: what the latest compaction kept, then what followed it. */
+  messages: Array<string>
+  /** JSON text of the id of the entry that each message came from; null in version 1. */
+  ids: Array<string | undefined | null>
+  /** JSON text of the latest compaction's summary, a string. */
+  previousSummary?: string
+  /** JSON text of the latest compaction's details, an object. */
+  previousDetails?: string
+  /** Size of the context that the latest compaction replaced, in tokens. */
+  tokensBefore?: number
+  /** Messages at the start whose usage reports speak of another context. */
+  stale: number
+  /** Whether the branch ends in a compaction. */
+  endsInCompaction: boolean
+  /** Where the branch begins, when it does so too late. */
+  gap?: SessionLine
+  /** Lines that could not be used. */
+  skipped: Array<SessionLine>
+}
+
+/** A line of a session file and what is the matter with it. */
+export interface SessionLine {
+  /** The line, from 1. */
+  line: number
+  /** Why it is named. */
+  reason: string
+}
 
 /** Cuts each message of a store to its target; `counted` measures as the raw estimate does, for a tail. */
 export declare function shortened(store: ExternalObject<Store>, targets: Array<number>, options: object, counted: boolean): Array<EditOut>
