@@ -89,8 +89,13 @@ const REASONS: [&str; 9] = [
 ];
 const PLANS: [&str; 8] =
     ["next", "remaining", "todo", "still need", "then i'll", "follow-up", "left to do", "let me"];
-/// Tools that only look; what they saw is context, not progress.
-const LOOKING: [&str; 6] = ["read", "grep", "find", "ls", "glob", "search"];
+/// Tools and commands that only look: what they saw is no progress, and the files are listed anyway.
+const LOOKING: [&str; 16] = [
+    "read", "grep", "find", "ls", "glob", "search", "cat", "head", "tail", "rg", "wc", "pwd", "which",
+    "echo", "tree", "sed",
+];
+/// Words below which a request says too little to be a goal, where others say more.
+const FEW_WORDS: usize = 3;
 
 /// Picks from the items, in their order.
 #[must_use]
@@ -105,6 +110,11 @@ pub fn pick(items: &[Item]) -> Picked {
             Kind::Summary => picked.context.extend(item.text.lines().map(str::to_owned)),
             Kind::Call => {}
         }
+    }
+    let telling =
+        |line: &String| line.split_whitespace().count() >= FEW_WORDS || line.chars().any(|c| c > '\u{2e7f}');
+    if picked.goal.iter().any(telling) {
+        picked.goal.retain(telling);
     }
     let last = items.iter().rev().find(|item| matches!(item.kind, Kind::Request | Kind::Answer));
     if let Some(open) = last.filter(|item| item.kind == Kind::Request) {
@@ -134,9 +144,23 @@ fn answer(item: &Item, picked: &mut Picked) {
 
 fn success(item: &Item, picked: &mut Picked) {
     picked.blocked.retain(|line| !line.starts_with(&format!("{}: ", item.label)));
-    let tool = item.label.split(' ').next().unwrap_or_default().to_lowercase();
-    let list = if LOOKING.contains(&tool.as_str()) { &mut picked.context } else { &mut picked.done };
-    list.push(item.label.clone());
+    if !only_looks(&item.label) {
+        picked.done.push(item.label.clone());
+    }
+}
+
+/// Whether a call only looks, by its tool or by the command that a shell was called for.
+fn only_looks(label: &str) -> bool {
+    let (tool, about) = label.split_once(' ').unwrap_or((label, ""));
+    let command = about.trim_matches('`');
+    // What a shell does first is often to go somewhere.
+    let command = command
+        .split_once("&& ")
+        .filter(|(first, _)| first.starts_with("cd "))
+        .map_or(command, |(_, rest)| rest);
+    let verb = if tool.eq_ignore_ascii_case("bash") { command } else { tool };
+    let verb = verb.split_whitespace().next().unwrap_or_default().to_lowercase();
+    LOOKING.contains(&verb.as_str())
 }
 
 /// The first paragraph, in one line.
