@@ -18,6 +18,13 @@ pub struct FileOperations {
 }
 
 impl FileOperations {
+    /// The operations as the host knows them.
+    #[must_use]
+    pub fn known(read: &[String], modified: &[String]) -> Self {
+        let paths = |list: &[String]| list.iter().map(|path| one_line(path)).collect();
+        Self { read: paths(read), modified: paths(modified) }
+    }
+
     /// The operations of all calls in a store, and those that an earlier checkpoint lists.
     #[must_use]
     pub fn of(store: &Store, earlier: &str) -> Self {
@@ -37,13 +44,14 @@ impl FileOperations {
             match part.tag {
                 Tag::Call | Tag::NestedCall => tool = text().to_lowercase(),
                 Tag::Key => key = text(),
-                Tag::Quoted if key == "path" && part.units > "\"\"".len() => self.insert(&tool, text()),
+                Tag::Quoted if key == "path" && part.units > "\"\"".len() => self.insert(&tool, &text()),
                 _ => {}
             }
         }
     }
 
-    fn insert(&mut self, tool: &str, path: String) {
+    fn insert(&mut self, tool: &str, path: &str) {
+        let path = one_line(path);
         match tool {
             "read" => self.read.insert(path),
             "write" | "edit" => self.modified.insert(path),
@@ -80,6 +88,18 @@ impl FileLists {
         };
         list(&self.read, READ) + &list(&self.modified, MODIFIED)
     }
+}
+
+/// A path that can neither end its line nor close its list.
+fn one_line(path: &str) -> String {
+    let fenced = path.contains("read-files>") || path.contains("modified-files>");
+    path.chars()
+        .map(|c| match c {
+            _ if c.is_control() => char::REPLACEMENT_CHARACTER,
+            '<' if fenced => '\u{2039}',
+            _ => c,
+        })
+        .collect()
 }
 
 /// The summary without its file lists.

@@ -26,7 +26,7 @@ pub struct FilesIn {
 
 impl From<FilesIn> for FileOperations {
     fn from(files: FilesIn) -> Self {
-        Self { read: files.read.into_iter().collect(), modified: files.modified.into_iter().collect() }
+        Self::known(&files.read, &files.modified)
     }
 }
 

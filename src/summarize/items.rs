@@ -74,14 +74,14 @@ fn call_items(message: &Message<'_>, store: &Store, tag: Tag) -> Vec<Item> {
     found.into_iter().map(|(item, _)| item).collect()
 }
 
-/// A failed result says why in its first line; a good one only confirms its call.
+/// A result says how its call ended, never what it printed (requirements E63).
 fn result(message: &Message<'_>, store: &Store, found: &mut Vec<Item>, open: &HashMap<usize, usize>) {
     found.extend(call_items(message, store, Tag::NestedCall));
     let call = answered(message).and_then(|id| open.get(&id)).and_then(|&at| found.get(at));
     let label = call.map_or_else(|| "tool".to_owned(), Item::title);
     if message.is_error() {
-        let reason = said(Kind::Failure, &label, message, Tag::Text, store);
-        found.push(Item { text: first_line(&reason.text), ..reason });
+        let printed = said(Kind::Failure, &label, message, Tag::Text, store);
+        found.push(Item { text: outcome(&printed.text), ..printed });
     } else {
         found.push(Item { kind: Kind::Success, label, text: String::new() });
     }
@@ -98,6 +98,12 @@ fn bash(message: &Message<'_>, store: &Store) -> Item {
     }
 }
 
-fn first_line(text: &str) -> String {
-    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
+/// How a failed call ended, from the line that pi's tools close with.
+fn outcome(printed: &str) -> String {
+    let last = printed.trim_end().lines().next_back().unwrap_or_default();
+    match last.strip_prefix("Command ") {
+        Some(ending) if ending == "aborted" || ending.starts_with("exited with code ") => ending.to_owned(),
+        Some(ending) if ending.starts_with("timed out") => "timed out".to_owned(),
+        _ => "failed".to_owned(),
+    }
 }
