@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use napi::bindgen_prelude::{AsyncTask, External, Object};
-use napi::{Env, JsString, Task};
+use napi::{Env, Task};
 use napi_derive::napi;
 
 use super::error::Result;
@@ -99,7 +99,7 @@ fn failed(error: CompactionError) -> CheckpointOut {
 #[napi(catch_unwind)]
 pub fn generate(
     store: &mut External<Store>,
-    previous: JsString,
+    previous: String,
     files: Option<FilesIn>,
     request: Object,
     budget: Object,
@@ -112,7 +112,7 @@ pub fn generate(
     let most = Fields::of(&summarizer, "request.summarizer").summary_chars(LEAST_SUMMARY, DEFAULT_SUMMARY)?;
     Ok(AsyncTask::new(Generation(Compaction {
         range: std::mem::take(&mut **store),
-        previous: super::read::lossy(&previous)?,
+        previous,
         files: files.map(FileOperations::from),
         limit,
         measure,

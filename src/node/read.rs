@@ -196,9 +196,3 @@ pub(super) fn dialect(name: &str) -> Option<Dialect> {
         _ => None,
     }
 }
-
-/// A string, its lone surrogates as U+FFFD.
-pub(super) fn lossy(text: &JsString<'_>) -> Result<String> {
-    let units = text.into_utf16().map_err(|e| internal(&e))?;
-    Ok(String::from_utf16_lossy(units.as_slice()))
-}
