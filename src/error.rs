@@ -9,6 +9,16 @@ pub enum ErrorCode {
     NoNewHistory,
     /// The budget leaves no room for text, or a message cannot be cut small enough.
     SummaryBudget,
+    /// The provider says that the prompt is larger than its model takes.
+    ContextOverflow,
+    /// The provider or the way to it failed.
+    SummaryProvider,
+    /// The answer was cut off.
+    SummaryIncomplete,
+    /// The answer held no text.
+    SummaryEmpty,
+    /// The model refused, was filtered, or called a tool.
+    SummaryRefused,
     /// A session file could not be read.
     SessionFile,
     /// A fault of this library: a caught panic.
@@ -23,6 +33,11 @@ impl ErrorCode {
             Self::InvalidArgument => "invalid_argument",
             Self::NoNewHistory => "no_new_history",
             Self::SummaryBudget => "summary_budget",
+            Self::ContextOverflow => "context_overflow",
+            Self::SummaryProvider => "summary_provider",
+            Self::SummaryIncomplete => "summary_incomplete",
+            Self::SummaryEmpty => "summary_empty",
+            Self::SummaryRefused => "summary_refused",
             Self::SessionFile => "session_file",
             Self::Internal => "internal",
         }

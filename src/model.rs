@@ -1,4 +1,4 @@
-//! What is known of a model: its limits.
+//! What is known of a model: its limits, and what its answers cost.
 
 /// Limits of a model in tokens, as pi-ai's `Model` states them; 0 and absent both mean unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -9,4 +9,67 @@ pub struct ModelLimits {
     pub max_tokens: Option<u64>,
     /// The most it reads in one request, where that is stated.
     pub max_input_tokens: Option<u64>,
+}
+
+/// Tokens and cost of an answer, in the shape of pi-ai's `Usage`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Usage {
+    /// Tokens read, without those from a cache.
+    pub input: f64,
+    /// Tokens written, thinking included.
+    pub output: f64,
+    /// Tokens read from a cache.
+    pub cache_read: f64,
+    /// Tokens written to a cache.
+    pub cache_write: f64,
+    /// Part of `cache_write` that stays for an hour, where that is reported.
+    pub cache_write_1h: Option<f64>,
+    /// Part of `output` that is thinking, where that is reported.
+    pub reasoning: Option<f64>,
+    /// All tokens.
+    pub total_tokens: f64,
+    /// Cost in the model's currency.
+    pub cost: Cost,
+}
+
+/// What each kind of token cost.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Cost {
+    /// Of `input`.
+    pub input: f64,
+    /// Of `output`.
+    pub output: f64,
+    /// Of `cache_read`.
+    pub cache_read: f64,
+    /// Of `cache_write`.
+    pub cache_write: f64,
+    /// Of everything.
+    pub total: f64,
+}
+
+impl Usage {
+    /// The usage of two answers; a field that only some report is there when one of them does (requirements C37).
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let either = |a: Option<f64>, b: Option<f64>| match (a, b) {
+            (None, None) => None,
+            (a, b) => Some(a.unwrap_or(0.0) + b.unwrap_or(0.0)),
+        };
+        Self {
+            input: self.input + other.input,
+            output: self.output + other.output,
+            cache_read: self.cache_read + other.cache_read,
+            cache_write: self.cache_write + other.cache_write,
+            cache_write_1h: either(self.cache_write_1h, other.cache_write_1h),
+            reasoning: either(self.reasoning, other.reasoning),
+            total_tokens: self.total_tokens + other.total_tokens,
+            cost: Cost {
+                input: self.cost.input + other.cost.input,
+                output: self.cost.output + other.cost.output,
+                cache_read: self.cost.cache_read + other.cost.cache_read,
+                cache_write: self.cost.cache_write + other.cost.cache_write,
+                total: self.cost.total + other.cost.total,
+            },
+        }
+    }
 }
