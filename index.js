@@ -1,3 +1,5 @@
+"use strict";
+
 const { CompactionError, typed, typedAsync } = require("./js/errors.js");
 const generate = require("./js/generate.js");
 const shaping = require("./js/shaping.js");
