@@ -38,8 +38,8 @@ pub fn tail(text: &[u16], units: usize) -> &[u16] {
 #[must_use]
 pub fn quoted_units(text: &[u16]) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt") {
-        // SAFETY: the features this function is compiled for were just found on this processor.
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the feature this function is compiled for was just found on this processor.
         return text.len() + 2 + unsafe { avx2::escape_units(text) };
     }
     text.len() + 2 + escape_units(text)
@@ -149,33 +149,42 @@ fn escape_units(text: &[u16]) -> usize {
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use std::arch::x86_64::{
-        __m256i, _mm256_and_si256, _mm256_cmpeq_epi16, _mm256_cmpgt_epi16, _mm256_loadu_si256,
-        _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi16, _mm256_setzero_si256, _mm256_subs_epu16,
+        __m256i, _mm_add_epi64, _mm_cvtsi128_si64, _mm_unpackhi_epi64, _mm256_add_epi64, _mm256_and_si256,
+        _mm256_andnot_si256, _mm256_castsi256_si128, _mm256_cmpeq_epi8, _mm256_cmpeq_epi16,
+        _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_min_epu8, _mm256_min_epu16, _mm256_or_si256,
+        _mm256_packus_epi16, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_setr_epi8,
+        _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_sub_epi8, _mm256_testz_si256,
     };
 
-    const LANES: usize = 16;
+    const LANES: usize = 32;
 
-    /// Sixteen units at a time; from the first block with a surrogate or a long escape the twin takes over for
-    /// that stretch.
-    #[target_feature(enable = "avx2,popcnt")]
-    #[expect(clippy::cast_ptr_alignment, reason = "the load is an unaligned one")]
+    type Block = (__m256i, __m256i);
+
+    /// A unit with bit 7 has no escape. The window at `n` sets it in all lanes but the last `n`.
+    const COUNTED: [[u16; LANES]; 2] = [[0x80; LANES], [0; LANES]];
+
+    /// Thirty-two units at a time, as bytes: a unit above 255 needs no escape unless it is a surrogate, and a block
+    /// with one of those goes to the twin.
+    #[target_feature(enable = "avx2")]
     pub(super) fn escape_units(text: &[u16]) -> usize {
-        let mut added = 0;
+        let mut added = _mm256_setzero_si256();
+        let mut by_twin = 0;
         let mut rest = text;
         while let Some((block, after)) = rest.split_first_chunk::<LANES>() {
-            // SAFETY: the block holds 32 readable bytes, and the load needs no alignment.
-            let units = unsafe { _mm256_loadu_si256(block.as_ptr().cast::<__m256i>()) };
-            if needs_twin(units) {
-                let stretch = odd_stretch(rest);
-                let (odd, plain) = rest.split_at_checked(stretch).unwrap_or((rest, &[]));
-                added += super::escape_units(odd);
+            if let Some(costs) = costs(load(block)) {
+                added = _mm256_add_epi64(added, costs);
+                rest = after;
+            } else {
+                let (odd, plain) = rest.split_at_checked(odd_stretch(rest)).unwrap_or((rest, &[]));
+                by_twin += super::escape_units(odd);
                 rest = plain;
-                continue;
             }
-            added += short_escapes(units);
-            rest = after;
         }
-        added + super::escape_units(rest)
+        match costs(last(text, rest)) {
+            Some(costs) => added = _mm256_add_epi64(added, costs),
+            None => by_twin += super::escape_units(rest),
+        }
+        by_twin + sum(added)
     }
 
     /// How many units to hand to the twin: whole blocks, one more unit where the last would split a pair.
@@ -186,33 +195,73 @@ mod avx2 {
         }
     }
 
-    #[target_feature(enable = "avx2,popcnt")]
-    fn short_escapes(units: __m256i) -> usize {
-        let quote = _mm256_cmpeq_epi16(units, _mm256_set1_epi16(0x22));
-        let backslash = _mm256_cmpeq_epi16(units, _mm256_set1_epi16(0x5c));
-        let control = is_control(units);
-        let escapes = _mm256_or_si256(_mm256_or_si256(quote, backslash), control);
-        _mm256_movemask_epi8(escapes).count_ones() as usize / 2
+    #[target_feature(enable = "avx2")]
+    #[expect(clippy::cast_ptr_alignment, reason = "the loads are unaligned ones")]
+    fn load(block: &[u16; LANES]) -> Block {
+        // SAFETY: the block holds 64 readable bytes, and the loads need no alignment.
+        unsafe {
+            let start = block.as_ptr().cast::<__m256i>();
+            (_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1)))
+        }
     }
 
-    /// A surrogate, or a control character without a short escape (below 8, 11, 14 to 31).
+    /// The block that ends with `rest`: what stands before it in the text is made free of escapes.
     #[target_feature(enable = "avx2")]
-    fn needs_twin(units: __m256i) -> bool {
+    fn last(text: &[u16], rest: &[u16]) -> Block {
+        let counted = COUNTED.as_flattened().get(rest.len()..).and_then(<[u16]>::first_chunk);
+        if let (Some(block), Some(counted)) = (text.last_chunk(), counted) {
+            let ((front, back), (front_mask, back_mask)) = (load(block), load(counted));
+            return (_mm256_or_si256(front, front_mask), _mm256_or_si256(back, back_mask));
+        }
+        let mut block = [0x20; LANES];
+        block.iter_mut().zip(rest).for_each(|(slot, unit)| *slot = *unit);
+        load(&block)
+    }
+
+    /// Units that escaping adds to a block, as four sums; `None` where it holds a surrogate.
+    #[target_feature(enable = "avx2")]
+    fn costs((front, back): Block) -> Option<__m256i> {
+        let above = _mm256_set1_epi16(0xff00_u16.cast_signed());
+        if _mm256_testz_si256(_mm256_or_si256(front, back), above) == 1 {
+            return Some(byte_costs(_mm256_packus_epi16(front, back)));
+        }
+        let surrogates = _mm256_or_si256(is_surrogate(front), is_surrogate(back));
+        if _mm256_testz_si256(surrogates, surrogates) == 0 {
+            return None;
+        }
+        let most = _mm256_set1_epi16(0xff);
+        let bytes = _mm256_packus_epi16(_mm256_min_epu16(front, most), _mm256_min_epu16(back, most));
+        Some(byte_costs(bytes))
+    }
+
+    /// One for a unit with a short escape, five for any other control character.
+    #[target_feature(enable = "avx2")]
+    fn byte_costs(bytes: __m256i) -> __m256i {
+        // Each entry stands at its own low half: a byte that finds itself has a short escape.
+        #[rustfmt::skip]
+        let short = _mm256_setr_epi8(
+            -1, -1, 0x22, -1, -1, -1, -1, -1, 8, 9, 10, -1, 12, 13, -1, -1,
+            -1, -1, 0x22, -1, -1, -1, -1, -1, 8, 9, 10, -1, 12, 13, -1, -1,
+        );
+        let found = _mm256_cmpeq_epi8(_mm256_shuffle_epi8(short, bytes), bytes);
+        let short = _mm256_or_si256(found, _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(0x5c)));
+        let control = _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(0x1f)), bytes);
+        let long = _mm256_and_si256(_mm256_andnot_si256(short, control), _mm256_set1_epi8(5));
+        // A comparison that holds is -1.
+        _mm256_sad_epu8(_mm256_sub_epi8(long, short), _mm256_setzero_si256())
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn is_surrogate(units: __m256i) -> __m256i {
         let class = _mm256_and_si256(units, _mm256_set1_epi16(0xf800_u16.cast_signed()));
-        let surrogate = _mm256_cmpeq_epi16(class, _mm256_set1_epi16(0xd800_u16.cast_signed()));
-        let low = _mm256_cmpgt_epi16(_mm256_set1_epi16(8), units);
-        let high = _mm256_cmpgt_epi16(units, _mm256_set1_epi16(13));
-        let vertical_tab = _mm256_cmpeq_epi16(units, _mm256_set1_epi16(11));
-        let long =
-            _mm256_and_si256(is_control(units), _mm256_or_si256(_mm256_or_si256(low, high), vertical_tab));
-        _mm256_movemask_epi8(_mm256_or_si256(surrogate, long)) != 0
+        _mm256_cmpeq_epi16(class, _mm256_set1_epi16(0xd800_u16.cast_signed()))
     }
 
     #[target_feature(enable = "avx2")]
-    fn is_control(units: __m256i) -> __m256i {
-        // Unsigned "at most 31": saturating subtraction leaves zero.
-        let over = _mm256_subs_epu16(units, _mm256_set1_epi16(0x1f));
-        _mm256_cmpeq_epi16(over, _mm256_setzero_si256())
+    fn sum(sums: __m256i) -> usize {
+        let pair = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
+        let both = _mm_add_epi64(pair, _mm_unpackhi_epi64(pair, pair));
+        _mm_cvtsi128_si64(both) as usize
     }
 }
 
