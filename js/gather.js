@@ -29,6 +29,7 @@ const SHOWN_ONLY = 1 << 6;
 const WEIGHED_ONLY = 1 << 7;
 const WHOLE = 0xffffff << 8;
 
+const ROLE = 0xf << 8;
 const USER = 1 << 8;
 const ASSISTANT = 2 << 8;
 const TOOL_RESULT = 3 << 8;
@@ -55,8 +56,9 @@ const Depth = Object.freeze({
   TEXT: 2,
 });
 
+const isOwn = Object.prototype.hasOwnProperty;
+
 let records = new Uint32Array(1 << 14);
-let length = 0;
 /** @type {string[]} */
 let strings = [];
 let depth = Depth.PRINTED;
@@ -64,39 +66,50 @@ let depth = Depth.PRINTED;
 let probe = 0;
 /** @type {Map<unknown, number>} */
 let ids = new Map();
+/** Whether the arguments last written add up to the JSON text of the whole. */
+let plain = false;
 /** Whether a gathering is under way: a getter or `toJSON` of the host may call this package again. */
 let busy = false;
 
-/** @param {number} tag @param {number} units */
-function put(tag, units) {
-  if (length === records.length) {
-    const grown = new Uint32Array(records.length * 2);
-    grown.set(records);
-    records = grown;
-  }
-  records[length] = tag;
-  records[length + 1] = units;
-  length += 2;
+// Each writer takes the word at which it writes and answers with the word behind: a local is cheaper than shared
+// state, and what throws half-way leaves nothing behind.
+
+/** @param {number} at @param {number} tag @param {number} units */
+function put(at, tag, units) {
+  if (at === records.length) grow();
+  records[at] = tag;
+  records[at + 1] = units;
+  return at + 2;
 }
 
-/** A string that is printed and counted. @param {number} tag @param {string} value */
-function text(tag, value) {
-  put(tag, value.length);
+function grow() {
+  const grown = new Uint32Array(records.length * 2);
+  grown.set(records);
+  records = grown;
+}
+
+/** A string that is printed and counted. @param {number} at @param {number} tag @param {string} value */
+function text(at, tag, value) {
   if (depth === Depth.TEXT) strings.push(value);
+  return put(at, tag, value.length);
 }
 
-/** A value in a place of text that is no string: it prints as `shown` and counts by its own length. */
-function oddText(/** @type {number} */ tag, /** @type {string} */ shown, /** @type {any} */ value) {
-  put(tag | SHOWN_ONLY, shown.length);
+/**
+ * A value in a place of text that is no string: it prints as `shown` and counts by its own length.
+ *
+ * @param {number} at @param {number} tag @param {string} shown @param {any} value
+ */
+function oddText(at, tag, shown, value) {
   if (depth === Depth.TEXT) strings.push(shown);
   const counted = value === null || value === undefined ? undefined : value.length;
-  put(tag | WEIGHED_ONLY, typeof counted === "number" && counted > 0 ? counted : 0);
+  const units = typeof counted === "number" && counted > 0 ? counted : 0;
+  return put(put(at, tag | SHOWN_ONLY, shown.length), tag | WEIGHED_ONLY, units);
 }
 
-/** @param {number} tag @param {any} value */
-function blockText(tag, value) {
-  if (typeof value === "string") text(tag, value);
-  else oddText(tag, value === null || value === undefined ? "" : printed(value), value);
+/** @param {number} at @param {number} tag @param {any} value */
+function blockText(at, tag, value) {
+  if (typeof value === "string") return text(at, tag, value);
+  return oddText(at, tag, value === null || value === undefined ? "" : printed(value), value);
 }
 
 /** What JavaScript prints for a value; nothing where it throws. @param {any} value */
@@ -108,72 +121,75 @@ function printed(value) {
   }
 }
 
-/** @param {any} value */
-function content(value) {
-  if (typeof value === "string") {
-    text(TEXT | WHOLE, value);
-  } else if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) {
-      const block = value[i];
-      if (block === null || typeof block !== "object") continue;
-      if (block.type === "text") blockText(TEXT | (i << 8), block.text);
-      else if (block.type === "image") put(IMAGE | (i << 8), 0);
-    }
-  }
-}
-
-/** @param {any} value */
-function assistantContent(value) {
-  if (!Array.isArray(value)) return;
+/** @param {number} at @param {any} value */
+function content(at, value) {
+  if (typeof value === "string") return text(at, TEXT | WHOLE, value);
+  if (!Array.isArray(value)) return at;
   for (let i = 0; i < value.length; i++) {
     const block = value[i];
     if (block === null || typeof block !== "object") continue;
-    if (block.type === "text") blockText(TEXT | (i << 8), block.text);
-    else if (block.type === "toolCall") call(CALL, i << 8, block);
-    else if (block.type === "thinking") blockText(THINKING | (i << 8), block.thinking);
+    const type = block.type;
+    if (type === "text") at = blockText(at, TEXT | (i << 8), block.text);
+    else if (type === "image") at = put(at, IMAGE | (i << 8), 0);
   }
+  return at;
 }
 
-/** @param {number} tag @param {number} address @param {any} block */
-function call(tag, address, block) {
+/** @param {number} at @param {any} value */
+function assistantContent(at, value) {
+  if (!Array.isArray(value)) return at;
+  for (let i = 0; i < value.length; i++) {
+    const block = value[i];
+    if (block === null || typeof block !== "object") continue;
+    const type = block.type;
+    if (type === "text") at = blockText(at, TEXT | (i << 8), block.text);
+    else if (type === "toolCall") at = call(at, CALL, i << 8, block);
+    else if (type === "thinking") at = blockText(at, THINKING | (i << 8), block.thinking);
+  }
+  return at;
+}
+
+/** @param {number} at @param {number} tag @param {number} address @param {any} block */
+function call(at, tag, address, block) {
   const name = block.name;
-  if (typeof name === "string") text(tag | address, name);
-  else oddText(tag | address, printed(name), name);
-  if (depth !== Depth.PRINTED && tag === CALL) put(CALL_ID, idOf(block.id));
-  const start = length;
+  if (typeof name === "string") at = text(at, tag | address, name);
+  else at = oddText(at, tag | address, printed(name), name);
+  if (depth !== Depth.PRINTED && tag === CALL) at = put(at, CALL_ID, idOf(block.id));
   const passed = strings.length;
   const args = block.arguments;
-  let plain = false;
+  plain = false;
   try {
-    plain = members(args);
+    at = members(at, args);
   } catch {
-    length = start;
+    plain = false;
     strings.length = passed;
   }
-  if (!plain && depth !== Depth.PRINTED) jsonText(ARGUMENTS, args);
+  return plain || depth === Depth.PRINTED ? at : jsonText(at, ARGUMENTS, args);
 }
 
-/** Writes the arguments one by one; false where their sum is not the JSON text of the whole. @param {any} args */
-function members(args) {
-  if (args === null || args === undefined) return false;
-  let plain = isRecord(args) && typeof args.toJSON !== "function";
-  const keys = Object.keys(args);
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i];
-    text(KEY | (i << 8), key);
+/** Writes the arguments one by one. @param {number} at @param {any} args */
+function members(at, args) {
+  if (args === null || args === undefined) return at;
+  plain = isRecord(args) && typeof args.toJSON !== "function";
+  let i = 0;
+  // Much cheaper than Object.keys, and the same keys in the same order.
+  for (const key in args) {
+    if (!isOwn.call(args, key)) continue;
+    at = text(at, KEY | (i << 8), key);
     if (depth !== Depth.PRINTED) {
-      put(QUOTED_KEY, key.length);
+      at = put(at, QUOTED_KEY, key.length);
       if (depth === Depth.COUNTED) strings.push(key);
     }
     const value = args[key];
     if (typeof value === "string") {
-      put(QUOTED | (i << 8), value.length);
+      at = put(at, QUOTED | (i << 8), value.length);
       strings.push(value);
-    } else if (!literal(LITERAL | (i << 8), value)) {
-      plain = false;
+    } else {
+      at = literal(at, LITERAL | (i << 8), value);
     }
+    i++;
   }
-  return plain;
+  return at;
 }
 
 /** An object that is nothing but its members. @param {any} value */
@@ -183,34 +199,32 @@ function isRecord(value) {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** A value that is no string; false where it is not printed alike inside its object. */
-function literal(/** @type {number} */ tag, /** @type {any} */ value) {
+/** A value that is no string. @param {number} at @param {number} tag @param {any} value */
+function literal(at, tag, value) {
   if (typeof value === "number") {
-    text(tag, Number.isFinite(value) ? String(value) : JSON.stringify(value));
-    return true;
+    return text(at, tag, Number.isFinite(value) ? String(value) : JSON.stringify(value));
   }
-  if (typeof value === "boolean" || value === null) {
-    text(tag, String(value));
-    return true;
-  }
+  if (typeof value === "boolean" || value === null) return text(at, tag, String(value));
   let json;
   try {
     json = JSON.stringify(value);
   } catch {
-    put(UNSERIALIZABLE, 0);
-    return false;
+    plain = false;
+    return put(at, UNSERIALIZABLE, 0);
   }
-  text(tag, String(json));
-  return json !== undefined && typeof value.toJSON !== "function";
+  plain = plain && json !== undefined && typeof value.toJSON !== "function";
+  return text(at, tag, String(json));
 }
 
-/** A value that counts by its JSON text. @param {number} tag @param {any} value */
-function jsonText(tag, value) {
+/** A value that counts by its JSON text. @param {number} at @param {number} tag @param {any} value */
+function jsonText(at, tag, value) {
+  let units;
   try {
-    put(tag | WEIGHED_ONLY, String(JSON.stringify(value)).length);
+    units = String(JSON.stringify(value)).length;
   } catch {
-    put(UNSERIALIZABLE | WEIGHED_ONLY, 0);
+    return put(at, UNSERIALIZABLE | WEIGHED_ONLY, 0);
   }
+  return put(at, tag | WEIGHED_ONLY, units);
 }
 
 /** @param {unknown} id */
@@ -223,25 +237,30 @@ function idOf(id) {
   return number;
 }
 
-/** @param {any} message */
-function toolResult(message) {
-  content(message.content);
-  if (depth !== Depth.PRINTED) put(RESULT_ID, idOf(message.toolCallId));
-  if (depth === Depth.TEXT) nestedCalls(message);
-  if (probe > 0) {
-    const before = unitAt(message.content, probe - 1);
-    const after = unitAt(message.content, probe);
-    if (after >= 0) put(CAP_UNITS, ((before << 16) | after) >>> 0);
-  }
+/** @param {number} at @param {any} message */
+function toolResult(at, message) {
+  const value = message.content;
+  at = content(at, value);
+  if (depth !== Depth.PRINTED) at = put(at, RESULT_ID, idOf(message.toolCallId));
+  if (depth === Depth.TEXT) at = nestedCalls(at, message);
+  return probe > 0 ? capUnits(at, value) : at;
 }
 
-/** Calls that a script made, which pi records on the script's result. @param {any} message */
-function nestedCalls(message) {
+/** Calls that a script made, which pi records on the script's result. @param {number} at @param {any} message */
+function nestedCalls(at, message) {
   const nested = message.nestedCalls?.calls;
-  if (!Array.isArray(nested)) return;
+  if (!Array.isArray(nested)) return at;
   for (let i = 0; i < nested.length; i++) {
-    if (nested[i] !== null && typeof nested[i] === "object") call(NESTED_CALL, i << 8, nested[i]);
+    if (nested[i] !== null && typeof nested[i] === "object") at = call(at, NESTED_CALL, i << 8, nested[i]);
   }
+  return at;
+}
+
+/** The units around the cap, where the text is longer. @param {number} at @param {any} value */
+function capUnits(at, value) {
+  const before = unitAt(value, probe - 1);
+  const after = unitAt(value, probe);
+  return after >= 0 ? put(at, CAP_UNITS, ((before << 16) | after) >>> 0) : at;
 }
 
 /** The unit at an index of the joined text blocks; -1 where there is none. */
@@ -258,32 +277,33 @@ function unitAt(/** @type {any} */ value, /** @type {number} */ index) {
   return -1;
 }
 
-/** @param {any} message */
-function bash(message) {
+/** @param {number} at @param {any} message */
+function bash(at, message) {
   const { command, output, exitCode, fullOutputPath } = message;
-  if (typeof command === "string") text(COMMAND, command);
-  else oddText(COMMAND, printed(command), command);
-  if (typeof output === "string") text(OUTPUT, output);
-  else oddText(OUTPUT, output ? printed(output) : "", output);
-  if (exitCode !== null && exitCode !== undefined && exitCode !== 0) text(EXIT_CODE, printed(exitCode));
-  if (fullOutputPath) text(OUTPUT_PATH, printed(fullOutputPath));
+  if (typeof command === "string") at = text(at, COMMAND, command);
+  else at = oddText(at, COMMAND, printed(command), command);
+  if (typeof output === "string") at = text(at, OUTPUT, output);
+  else at = oddText(at, OUTPUT, output ? printed(output) : "", output);
+  if (exitCode !== null && exitCode !== undefined && exitCode !== 0)
+    at = text(at, EXIT_CODE, printed(exitCode));
+  return fullOutputPath ? text(at, OUTPUT_PATH, printed(fullOutputPath)) : at;
 }
 
-/** @param {any} message */
-function system(message) {
-  content(message.content);
-  if (depth === Depth.PRINTED) return;
+/** @param {number} at @param {any} message */
+function system(at, message) {
+  at = content(at, message.content);
+  if (depth === Depth.PRINTED) return at;
   for (const section of Object.values(message.sections ?? {})) {
-    if (section) put(TEXT | WEIGHED_ONLY, /** @type {any} */ (section).length);
+    if (section) at = put(at, TEXT | WEIGHED_ONLY, /** @type {any} */ (section).length);
   }
-  if (message.toolsAdded) jsonText(LITERAL, message.toolsAdded);
+  return message.toolsAdded ? jsonText(at, LITERAL, message.toolsAdded) : at;
 }
 
-/** @param {any} message */
-function summary(message) {
+/** @param {number} at @param {any} message */
+function summary(at, message) {
   const value = message.summary;
-  if (typeof value === "string") text(SUMMARY, value);
-  else oddText(SUMMARY, printed(value), value);
+  if (typeof value === "string") return text(at, SUMMARY, value);
+  return oddText(at, SUMMARY, printed(value), value);
 }
 
 /** @param {any} reason */
@@ -293,20 +313,16 @@ function stopOf(reason) {
   return reason === "toolUse" ? TOOL_USE : 0;
 }
 
-/** Writes one message's parts and answers with its header. @param {any} message */
-function parts(message) {
+/** The header of a message: its role and what else is told of it. @param {any} message */
+function headerOf(message) {
   switch (message.role) {
     case "user":
-      content(message.content);
       return USER;
     case "assistant":
-      assistantContent(message.content);
       return ASSISTANT | stopOf(message.stopReason);
     case "toolResult":
-      toolResult(message);
       return TOOL_RESULT | (message.isError ? ERROR : 0);
     case "bashExecution":
-      bash(message);
       return (
         BASH |
         (message.excludeFromContext ? EXCLUDED : 0) |
@@ -314,36 +330,56 @@ function parts(message) {
         (message.truncated ? TRUNCATED : 0)
       );
     case "custom":
-      content(message.content);
       return CUSTOM;
     case "branchSummary":
-      summary(message);
       return BRANCH_SUMMARY;
     case "compactionSummary":
-      summary(message);
       return COMPACTION_SUMMARY;
     case "system":
-      system(message);
       return SYSTEM;
     default:
       return 0;
   }
 }
 
-/** One message; where reading it throws, it stands there empty. @param {object} message */
-function one(message) {
-  const start = length;
+/** The parts of one message. @param {number} at @param {number} role @param {any} message */
+function parts(at, role, message) {
+  switch (role) {
+    case ASSISTANT:
+      return assistantContent(at, message.content);
+    case TOOL_RESULT:
+      return toolResult(at, message);
+    case USER:
+    case CUSTOM:
+      return content(at, message.content);
+    case BASH:
+      return bash(at, message);
+    case BRANCH_SUMMARY:
+    case COMPACTION_SUMMARY:
+      return summary(at, message);
+    case SYSTEM:
+      return system(at, message);
+    default:
+      return at;
+  }
+}
+
+/** One message; where reading it throws, it stands there empty. @param {number} at @param {any} message */
+function one(at, message) {
   const passed = strings.length;
-  put(MESSAGE, 0);
-  let header = 0;
+  let end = put(at, MESSAGE, 0);
+  let header = MESSAGE;
   try {
-    header = parts(message);
+    const told = headerOf(message);
+    end = parts(end, told & ROLE, message);
+    header = MESSAGE | told;
   } catch {
-    length = start + 2;
+    end = at + 2;
     strings.length = passed;
   }
-  records[start] = MESSAGE | header;
-  records[start + 1] = length - start;
+  records[at] = header;
+  records[at + 1] = end - at;
+  return end;
 }
 
 /** Strings that one native call takes as arguments. */
@@ -360,40 +396,41 @@ const BATCH = 4096;
  * @returns {T}
  */
 function gather(lists, want, use) {
-  const outer = busy ? { records, length, strings, depth, probe, ids } : undefined;
+  const outer = busy ? { records, strings, depth, probe, ids, plain } : undefined;
   if (outer) {
     records = new Uint32Array(1 << 14);
     strings = [];
     ids = new Map();
   }
   busy = true;
-  length = 0;
   depth = want.depth;
   probe = want.probe ?? 0;
   try {
     const ends = [];
+    let at = 0;
     for (const name in lists) {
-      list(name, lists[name]);
-      ends.push(length);
+      at = list(at, name, lists[name]);
+      ends.push(at);
     }
     return use(records, ends, strings);
   } finally {
     strings.length = 0;
     ids.clear();
-    if (outer) ({ records, length, strings, depth, probe, ids } = outer);
+    if (outer) ({ records, strings, depth, probe, ids, plain } = outer);
     else busy = false;
   }
 }
 
-/** @param {string} name @param {readonly object[]} messages */
-function list(name, messages) {
+/** @param {number} at @param {string} name @param {readonly object[]} messages */
+function list(at, name, messages) {
   for (let i = 0; i < messages.length; i++) {
     const message = messages[i];
     if (message === null || typeof message !== "object") {
       throw invalidArgument(`${name}[${i}]`, "a message object");
     }
-    one(message);
+    at = one(at, message);
   }
+  return at;
 }
 
 /** Calls `native(...leading, ...batch)` until every string has been passed. */
