@@ -1,3 +1,5 @@
+"use strict";
+
 // `pi-compaction compact`: the checkpoint on standard output, everything else on standard error.
 
 const { generateCompaction } = require("../index.js");

@@ -1,3 +1,5 @@
+"use strict";
+
 // `pi-compaction inspect`: what fills a context, and what a compaction would do with it.
 
 const { basename } = require("node:path");

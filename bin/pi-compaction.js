@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+"use strict";
 // The command line: looks at a session, or writes its checkpoint without a model. The session file stays as it is.
 
 const { parseArgs } = require("node:util");

@@ -1,3 +1,5 @@
+"use strict";
+
 // A session turned into the preparation of a compaction, as a host would make it.
 
 const { contextBudget, estimateContextTokens, findCut } = require("../index.js");

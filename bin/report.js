@@ -1,3 +1,5 @@
+"use strict";
+
 // Tables and bars for a terminal of 80 columns.
 
 const { clip, printable, width } = require("./text.js");

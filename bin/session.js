@@ -1,3 +1,5 @@
+"use strict";
+
 // A session file as values.
 
 const { readSession } = require("../binding.js");

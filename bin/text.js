@@ -1,3 +1,5 @@
+"use strict";
+
 // Text of a session on a terminal: no control character reaches it, and no line is wider than asked.
 
 const { stripVTControlCharacters } = require("node:util");

@@ -1,3 +1,5 @@
+"use strict";
+
 // What callers pass, checked for shape; numbers are checked natively.
 
 const { invalidArgument } = require("./errors.js");

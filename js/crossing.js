@@ -1,7 +1,10 @@
+"use strict";
+
 // One gathering, one native answer.
 
 const binding = require("../binding.js");
-const { Depth, gather, pass } = require("./gather.js");
+const { gather } = require("./gather.js");
+const { Depth } = require("./records.js");
 
 /** Units before which tool results are probed, by dialect. */
 const PROBES = { "pi-0.87": binding.probedCap("pi-0.87"), "pi-1.6": binding.probedCap("pi-1.6") };
@@ -40,6 +43,16 @@ function stored(messages, whole, name = "messages") {
     pass(strings, (batch) => binding.read(store, ...batch));
     return store;
   });
+}
+
+/** Strings that one native call takes as arguments. */
+const BATCH = 4096;
+
+/** Calls `native(...leading, ...batch)` until every string has been passed. */
+function pass(/** @type {string[]} */ all, /** @type {(batch: string[]) => void} */ native) {
+  for (let at = 0; at < all.length; at += BATCH) {
+    native(all.length <= BATCH ? all : all.slice(at, at + BATCH));
+  }
 }
 
 module.exports = { Depth, binding, measured, stored };

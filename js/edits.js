@@ -1,3 +1,5 @@
+"use strict";
+
 // Applies the edits of a native plan to shallow copies. It decides nothing.
 
 /**

@@ -1,3 +1,5 @@
+"use strict";
+
 /** The codes that native calls answer with; anything else that they throw is a fault of this package. */
 const CODES = new Set(["invalid_argument", "no_new_history", "summary_budget", "session_file"]);
 

@@ -1,60 +1,53 @@
+"use strict";
+
 const { invalidArgument } = require("./errors.js");
+const { isRecord, printed, unitAt } = require("./values.js");
 
 // Walks messages once and writes what the native side needs of them: two words a record, kind and length,
 // and the strings whose content decides something. It knows no label, cap, join or escape; the rules are in
-// src/transcript. The numbers below are the protocol with src/transcript/part.rs.
+// src/transcript. The numbers of js/records.js are the protocol with src/transcript/part.rs.
 
-const MESSAGE = 0;
-const TEXT = 1;
-const THINKING = 2;
-const IMAGE = 3;
-const CALL = 4;
-const KEY = 5;
-const QUOTED_KEY = 6;
-const LITERAL = 7;
-const QUOTED = 8;
-const UNSERIALIZABLE = 9;
-const ARGUMENTS = 10;
-const CALL_ID = 11;
-const RESULT_ID = 12;
-const CAP_UNITS = 13;
-const COMMAND = 14;
-const OUTPUT = 15;
-const EXIT_CODE = 16;
-const OUTPUT_PATH = 17;
-const SUMMARY = 18;
-const NESTED_CALL = 19;
-
-const SHOWN_ONLY = 1 << 6;
-const WEIGHED_ONLY = 1 << 7;
-const WHOLE = 0xffffff << 8;
-
-const ROLE = 0xf << 8;
-const USER = 1 << 8;
-const ASSISTANT = 2 << 8;
-const TOOL_RESULT = 3 << 8;
-const BASH = 4 << 8;
-const CUSTOM = 5 << 8;
-const BRANCH_SUMMARY = 6 << 8;
-const COMPACTION_SUMMARY = 7 << 8;
-const SYSTEM = 8 << 8;
-
-const BROKEN = 1 << 12;
-const TOOL_USE = 2 << 12;
-const EXCLUDED = 1 << 16;
-const CANCELLED = 1 << 17;
-const TRUNCATED = 1 << 18;
-const ERROR = 1 << 19;
-
-/** How much is gathered; each level includes the one before. */
-const Depth = Object.freeze({
-  /** Lengths of what is printed; the strings of call arguments go along to be measured. */
-  PRINTED: 0,
-  /** Also what the raw estimate counts, the ids that pair calls with results, and stop reasons. */
-  COUNTED: 1,
-  /** All of it, and every string goes along. */
-  TEXT: 2,
-});
+const {
+  Depth,
+  MESSAGE,
+  TEXT,
+  THINKING,
+  IMAGE,
+  CALL,
+  KEY,
+  QUOTED_KEY,
+  LITERAL,
+  QUOTED,
+  UNSERIALIZABLE,
+  ARGUMENTS,
+  CALL_ID,
+  RESULT_ID,
+  CAP_UNITS,
+  COMMAND,
+  OUTPUT,
+  EXIT_CODE,
+  OUTPUT_PATH,
+  SUMMARY,
+  NESTED_CALL,
+  SHOWN_ONLY,
+  WEIGHED_ONLY,
+  WHOLE,
+  ROLE,
+  USER,
+  ASSISTANT,
+  TOOL_RESULT,
+  BASH,
+  CUSTOM,
+  BRANCH_SUMMARY,
+  COMPACTION_SUMMARY,
+  SYSTEM,
+  BROKEN,
+  TOOL_USE,
+  EXCLUDED,
+  CANCELLED,
+  TRUNCATED,
+  ERROR,
+} = require("./records.js");
 
 const isOwn = Object.prototype.hasOwnProperty;
 
@@ -110,15 +103,6 @@ function oddText(at, tag, shown, value) {
 function blockText(at, tag, value) {
   if (typeof value === "string") return text(at, tag, value);
   return oddText(at, tag, value === null || value === undefined ? "" : printed(value), value);
-}
-
-/** What JavaScript prints for a value; nothing where it throws. @param {any} value */
-function printed(value) {
-  try {
-    return String(value);
-  } catch {
-    return "";
-  }
 }
 
 /** @param {number} at @param {any} value */
@@ -192,13 +176,6 @@ function members(at, args) {
   return at;
 }
 
-/** An object that is nothing but its members. @param {any} value */
-function isRecord(value) {
-  if (typeof value !== "object") return false;
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
-
 /** A value that is no string. @param {number} at @param {number} tag @param {any} value */
 function literal(at, tag, value) {
   if (typeof value === "number") {
@@ -261,20 +238,6 @@ function capUnits(at, value) {
   const before = unitAt(value, probe - 1);
   const after = unitAt(value, probe);
   return after >= 0 ? put(at, CAP_UNITS, ((before << 16) | after) >>> 0) : at;
-}
-
-/** The unit at an index of the joined text blocks; -1 where there is none. */
-function unitAt(/** @type {any} */ value, /** @type {number} */ index) {
-  if (typeof value === "string") return index < value.length ? value.charCodeAt(index) : -1;
-  if (!Array.isArray(value)) return -1;
-  let at = index;
-  for (const block of value) {
-    if (block === null || typeof block !== "object" || block.type !== "text") continue;
-    const shown = block.text === null || block.text === undefined ? "" : printed(block.text);
-    if (at < shown.length) return shown.charCodeAt(at);
-    at -= shown.length;
-  }
-  return -1;
 }
 
 /** @param {number} at @param {any} message */
@@ -382,9 +345,6 @@ function one(at, message) {
   return end;
 }
 
-/** Strings that one native call takes as arguments. */
-const BATCH = 4096;
-
 /**
  * Gathers lists of messages one after the other and hands the records to `use`.
  *
@@ -433,11 +393,4 @@ function list(at, name, messages) {
   return at;
 }
 
-/** Calls `native(...leading, ...batch)` until every string has been passed. */
-function pass(/** @type {string[]} */ all, /** @type {(batch: string[]) => void} */ native) {
-  for (let at = 0; at < all.length; at += BATCH) {
-    native(all.length <= BATCH ? all : all.slice(at, at + BATCH));
-  }
-}
-
-module.exports = { Depth, gather, pass };
+module.exports = { gather };

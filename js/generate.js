@@ -1,3 +1,5 @@
+"use strict";
+
 const { optional, required, summaryInput } = require("./arguments.js");
 const { binding, stored } = require("./crossing.js");
 const { CompactionError, invalidArgument } = require("./errors.js");

@@ -1,3 +1,5 @@
+"use strict";
+
 const { messageList, number, optional, required, summaryInput } = require("./arguments.js");
 const { Depth, binding, measured, stored } = require("./crossing.js");
 const { invalidArgument } = require("./errors.js");

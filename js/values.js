@@ -1,0 +1,35 @@
+"use strict";
+
+// What JavaScript makes of odd values.
+
+/** What JavaScript prints for a value; nothing where it throws. @param {any} value */
+function printed(value) {
+  try {
+    return String(value);
+  } catch {
+    return "";
+  }
+}
+
+/** An object that is nothing but its members. @param {any} value */
+function isRecord(value) {
+  if (typeof value !== "object") return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** The unit at an index of the joined text blocks; -1 where there is none. */
+function unitAt(/** @type {any} */ value, /** @type {number} */ index) {
+  if (typeof value === "string") return index < value.length ? value.charCodeAt(index) : -1;
+  if (!Array.isArray(value)) return -1;
+  let at = index;
+  for (const block of value) {
+    if (block === null || typeof block !== "object" || block.type !== "text") continue;
+    const shown = block.text === null || block.text === undefined ? "" : printed(block.text);
+    if (at < shown.length) return shown.charCodeAt(at);
+    at -= shown.length;
+  }
+  return -1;
+}
+
+module.exports = { isRecord, printed, unitAt };
