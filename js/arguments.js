@@ -49,4 +49,20 @@ function summaryInput(value, name) {
   return { lists, previousSummary };
 }
 
-module.exports = { messageList, number, optional, required, summaryInput };
+/** @param {any} value @param {string} name @returns {AbortSignal | undefined} */
+function abortSignal(value, name) {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value.aborted !== "boolean" || typeof value.addEventListener !== "function") {
+    throw invalidArgument(name, "an AbortSignal");
+  }
+  return value;
+}
+
+module.exports = {
+  abortSignal,
+  messageList,
+  number,
+  optional,
+  required,
+  summaryInput,
+};

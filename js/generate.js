@@ -1,12 +1,13 @@
 "use strict";
 
-const { optional, required, summaryInput } = require("./arguments.js");
+const { abortSignal, optional, required, summaryInput } = require("./arguments.js");
 const { binding, stored } = require("./crossing.js");
 const { CompactionError, invalidArgument } = require("./errors.js");
 const { measuredTokens } = require("./sizing.js");
 
 async function generateCompaction(request) {
-  const { preparation, budget, summarizer, signal } = required(request, "request");
+  const { preparation, budget, summarizer } = required(request, "request");
+  const signal = abortSignal(request.signal, "request.signal");
   required(budget, "request.budget");
   if (required(summarizer, "request.summarizer").kind !== "extractive") {
     throw invalidArgument("request.summarizer.kind", '"extractive"');

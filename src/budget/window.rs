@@ -82,7 +82,7 @@ impl PromptLimit {
     /// Tokens that a plan holds back in each chunk for the summary that is carried along (requirements C39, G15).
     #[must_use]
     pub fn reserve(self, previous_summary: u64) -> u64 {
-        previous_summary.max(self.output.min(self.tokens / 2))
+        previous_summary.max(self.output.min(self.tokens.div_ceil(2)))
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::transcript::part::{Message, Part, Role, Tag, messages};
-use crate::transcript::store::{Source, Store};
+use crate::transcript::part::{Message, Part, Role, Tag};
 
 const READ: (&str, &str) = ("<read-files>\n", "\n</read-files>");
 const MODIFIED: (&str, &str) = ("<modified-files>\n", "\n</modified-files>");
@@ -25,22 +24,22 @@ impl FileOperations {
         Self { read: paths(read), modified: paths(modified) }
     }
 
-    /// The operations of all calls in a store, and those that an earlier checkpoint lists.
+    /// The operations of all calls in a range, and those that an earlier checkpoint lists.
     #[must_use]
-    pub fn of(store: &Store, earlier: &str) -> Self {
+    pub fn of(range: &[Message<'_>], earlier: &str) -> Self {
         let mut operations = Self { read: listed(earlier, READ), modified: listed(earlier, MODIFIED) };
-        for message in messages(store.records()) {
+        for message in range {
             if matches!(message.role(), Role::Assistant | Role::ToolResult) {
-                operations.add(&message, store);
+                operations.add(message);
             }
         }
         operations
     }
 
-    fn add(&mut self, message: &Message<'_>, store: &Store) {
+    fn add(&mut self, message: &Message<'_>) {
         let (mut tool, mut key) = (String::new(), String::new());
         for part in message.parts().filter(Part::is_shown) {
-            let text = || String::from_utf16_lossy(store.text(&part));
+            let text = || String::from_utf16_lossy(message.text(&part));
             match part.tag {
                 Tag::Call | Tag::NestedCall => tool = text().to_lowercase(),
                 Tag::Key => key = text(),

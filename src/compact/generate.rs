@@ -9,8 +9,8 @@ use crate::plan::chunks::ChunkBudget;
 use crate::summarize::extractive::pick;
 use crate::summarize::items::items;
 use crate::summarize::sections::render;
-use crate::transcript::part::messages;
-use crate::transcript::serialize::extent;
+use crate::transcript::part::Message;
+use crate::transcript::serialize::range_extent;
 use crate::transcript::store::Store;
 use crate::transcript::weigh::Sizing;
 
@@ -44,7 +44,8 @@ pub struct Compaction {
 /// `no_new_history` for an empty range; `summary_budget` when the budget leaves nothing for text.
 pub fn generate(compaction: &Compaction) -> Result<Checkpoint> {
     let Compaction { range, previous, limit, measure, sizing, .. } = compaction;
-    if messages(range.records()).next().is_none() {
+    let range: Vec<Message<'_>> = range.messages().collect();
+    if range.is_empty() {
         return Err(CompactionError {
             code: ErrorCode::NoNewHistory,
             message: "the range holds no message to summarize; compact again after the next turn".to_owned(),
@@ -53,11 +54,11 @@ pub fn generate(compaction: &Compaction) -> Result<Checkpoint> {
     let carried = previous.encode_utf16().count();
     let tokens = |units| sizing.chars_per_token.tokens(units);
     ChunkBudget::of(limit.tokens, limit.reserve(tokens(carried)), measure)?;
-    let files = compaction.files.clone().unwrap_or_else(|| FileOperations::of(range, previous)).lists();
-    let body = render(pick(&items(range)), &without_lists(previous), compaction.most);
+    let files = compaction.files.clone().unwrap_or_else(|| FileOperations::of(&range, previous)).lists();
+    let body = render(pick(&items(&range)), &without_lists(previous), compaction.most);
     let summary = body + &files.text();
     Ok(Checkpoint {
-        tokens_before: tokens(extent(range.records(), sizing.dialect).units() + carried),
+        tokens_before: tokens(range_extent(&range, sizing.dialect).units() + carried),
         tokens_after: tokens(summary.encode_utf16().count()),
         summary,
         files,

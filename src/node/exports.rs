@@ -8,7 +8,7 @@ use super::read::{Fields, dialect};
 use crate::budget::guard::SummaryInput;
 use crate::budget::window::{ContextBudget, PromptLimit};
 use crate::tokens::estimate::ReportedUsage;
-use crate::transcript::part::messages;
+use crate::transcript::part::{Message, messages};
 use crate::transcript::serialize::{Dialect, conversation, extent};
 use crate::transcript::store::{Store, Wanted};
 
@@ -94,7 +94,8 @@ pub fn store(records: &[u32], words: u32, whole: bool) -> External<Store> {
 /// The conversation text of a store.
 #[napi(catch_unwind)]
 pub fn conversation_text(store: &External<Store>, options: Object) -> Result<Utf16String> {
-    Ok(conversation(store, Fields::of(&options, "options").sizing()?.dialect).into())
+    let range: Vec<Message<'_>> = store.messages().collect();
+    Ok(conversation(&range, Fields::of(&options, "options").sizing()?.dialect).into())
 }
 
 /// Every budget of a model, in tokens but for the characters.

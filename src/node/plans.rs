@@ -52,7 +52,7 @@ pub fn reducible(records: &[u32], words: u32) -> Vec<u32> {
 /// The reduction of a store of reducible messages.
 #[napi(catch_unwind)]
 pub fn reduce(store: &External<Store>) -> Vec<EditOut> {
-    edits(thin(store))
+    edits(thin(&store.messages().collect::<Vec<_>>()))
 }
 
 /// A tail by index, and what has to change in it.
@@ -133,8 +133,8 @@ pub fn shortened(
     let (form, marker) =
         if counted { (Form::Counted(dialect), TAIL_MARKER) } else { (Form::Printed(dialect), CHUNK_MARKER) };
     let mut found = Vec::new();
-    for (index, (message, target)) in messages(store.records()).zip(targets).enumerate() {
-        let changes = shorten(&message, store, Cut { form, target: target as usize, marker })?;
+    for (index, (message, target)) in store.messages().zip(targets).enumerate() {
+        let changes = shorten(&message, Cut { form, target: target as usize, marker })?;
         found.extend(changes.into_iter().map(|change| Edit { message: index, change }));
     }
     Ok(edits(found))

@@ -2,7 +2,6 @@
 
 use super::edit::{Change, Edit, REDUCTION_MARKER};
 use crate::transcript::part::{Message, Part, Role, Tag, messages};
-use crate::transcript::store::{Source, Store};
 use crate::transcript::units;
 
 /// UTF-16 units that stay of a tool result.
@@ -24,14 +23,14 @@ fn is_reducible(message: &Message<'_>) -> bool {
     }
 }
 
-/// The changes to the messages of a store, all of them reducible.
+/// The changes to messages with their texts; those that are not reducible have none.
 #[must_use]
-pub fn reduce(store: &Store) -> Vec<Edit> {
+pub fn reduce(range: &[Message<'_>]) -> Vec<Edit> {
     let mut edits = Vec::new();
-    for (index, message) in messages(store.records()).enumerate() {
+    for (index, message) in range.iter().enumerate().filter(|(_, message)| is_reducible(message)) {
         let changes = match message.role() {
-            Role::ToolResult => thinned(&message, store),
-            _ => unthought(&message),
+            Role::ToolResult => thinned(message),
+            _ => unthought(message),
         };
         edits.extend(changes.into_iter().map(|change| Edit { message: index, change }));
     }
@@ -43,14 +42,14 @@ fn texts(message: &Message<'_>) -> impl Iterator<Item = Part> {
 }
 
 /// The first units of the whole result stay; blocks behind them go, whatever is no text stays.
-fn thinned(message: &Message<'_>, store: &Store) -> Vec<Change> {
+fn thinned(message: &Message<'_>) -> Vec<Change> {
     let mut left = Some(REDUCED_UNITS);
     let mut changes = Vec::new();
     for part in texts(message) {
         match left {
             Some(room) if part.units <= room => left = Some(room - part.units),
             Some(room) => {
-                let mut text = units::head(store.text(&part), room).to_vec();
+                let mut text = units::head(message.text(&part), room).to_vec();
                 text.extend(REDUCTION_MARKER.encode_utf16());
                 changes.push(Change::of_part(&part, text));
                 left = None;

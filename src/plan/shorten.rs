@@ -3,8 +3,7 @@
 use super::edit::{Change, IMAGE_PLACEHOLDER};
 use crate::error::{CompactionError, Result};
 use crate::transcript::part::{Message, Part, Role, Scope, Tag};
-use crate::transcript::serialize::{Dialect, conversation_of, message_extent};
-use crate::transcript::store::{Source, Store};
+use crate::transcript::serialize::{Dialect, conversation, message_extent};
 use crate::transcript::units::{escaped_head, escaped_tail, head, quoted_units, tail};
 use crate::transcript::weigh::{IMAGE_UNITS, weigh};
 
@@ -54,12 +53,12 @@ pub fn level(weights: &[u64], room: u64) -> u64 {
     u64::MAX
 }
 
-/// The changes that bring a message of the store down to the target.
+/// The changes that bring a message, its texts at hand, down to the target.
 ///
 /// # Errors
 /// `summary_budget` when the target is too small for what cannot be cut: labels, names and the marker.
-pub fn shorten(message: &Message<'_>, store: &Store, cut: Cut) -> Result<Vec<Change>> {
-    let leaves = leaves(message, store, cut.form);
+pub fn shorten(message: &Message<'_>, cut: Cut) -> Result<Vec<Change>> {
+    let leaves = leaves(message, cut.form);
     let (mut changes, shed) = shed(message, cut.form);
     let cuttable: usize = leaves.iter().map(|leaf| leaf.units).sum();
     let fixed = size(message, cut.form).saturating_sub(cuttable + shed);
@@ -67,11 +66,11 @@ pub fn shorten(message: &Message<'_>, store: &Store, cut: Cut) -> Result<Vec<Cha
         changes.extend(cuts);
         return Ok(changes);
     }
-    let (collapsed, fixed) = collapse(message, store, leaves, fixed);
+    let (collapsed, fixed) = collapse(message, leaves, fixed);
     match (cut_leaves(&collapsed, fixed, cut), cut.form) {
         (Some(cuts), _) => changes.extend(cuts),
         (None, Form::Printed(dialect)) => {
-            return condense(message, store, dialect, cut).map(|change| vec![change]);
+            return condense(message, dialect, cut).map(|change| vec![change]);
         }
         (None, Form::Counted(_)) => {
             changes.extend(collapsed.iter().filter_map(|leaf| leaf.cut(MIN_TEXT, cut.marker)));
@@ -162,7 +161,7 @@ impl Leaf<'_> {
     }
 }
 
-fn leaves<'s>(message: &Message<'_>, store: &'s Store, form: Form) -> Vec<Leaf<'s>> {
+fn leaves<'s>(message: &Message<'s>, form: Form) -> Vec<Leaf<'s>> {
     let mut block = 0;
     let mut found = Vec::new();
     for part in message.parts().filter(|part| part.scope == Scope::Both) {
@@ -177,7 +176,7 @@ fn leaves<'s>(message: &Message<'_>, store: &'s Store, form: Form) -> Vec<Leaf<'
             Tag::Literal if part.units > MIN_TEXT => Place::Argument { part, block },
             _ => continue,
         };
-        found.push(Leaf { place, text: store.text(&part).into(), units: part.units });
+        found.push(Leaf { place, text: message.text(&part).into(), units: part.units });
     }
     found
 }
@@ -203,12 +202,7 @@ fn cut_text(text: &[u16], most: usize, marker: &str, quoted: bool) -> Vec<u16> {
 }
 
 /// One leaf for all arguments of a call, where the arguments are too many to be cut one by one.
-fn collapse<'s>(
-    message: &Message<'_>,
-    store: &'s Store,
-    leaves: Vec<Leaf<'s>>,
-    fixed: usize,
-) -> (Vec<Leaf<'s>>, usize) {
+fn collapse<'s>(message: &Message<'s>, leaves: Vec<Leaf<'s>>, fixed: usize) -> (Vec<Leaf<'s>>, usize) {
     let mut kept: Vec<Leaf<'s>> = Vec::new();
     let mut fixed = fixed;
     for leaf in leaves {
@@ -220,7 +214,7 @@ fn collapse<'s>(
     let mut blocks: Vec<u32> = message.parts_of(Tag::Call).map(|part| part.address).collect();
     blocks.dedup();
     for block in blocks {
-        let (text, printed) = arguments(message, store, block);
+        let (text, printed) = arguments(message, block);
         fixed = fixed.saturating_sub(printed) + COLLAPSED_NAME;
         let units = quoted_units(&text);
         kept.push(Leaf { place: Place::Arguments { block }, text: text.into(), units });
@@ -229,7 +223,7 @@ fn collapse<'s>(
 }
 
 /// The arguments of a call as text, and the units they took in print.
-fn arguments(message: &Message<'_>, store: &Store, block: u32) -> (Vec<u16>, usize) {
+fn arguments(message: &Message<'_>, block: u32) -> (Vec<u16>, usize) {
     let mut text = Vec::new();
     let mut printed = 0;
     let mut current = None;
@@ -238,12 +232,12 @@ fn arguments(message: &Message<'_>, store: &Store, block: u32) -> (Vec<u16>, usi
             Tag::Call => current = Some(part.address),
             Tag::Key if current == Some(block) => {
                 text.extend(if text.is_empty() { "" } else { ", " }.encode_utf16());
-                text.extend_from_slice(store.text(&part));
+                text.extend_from_slice(message.text(&part));
                 text.push(u16::from(b'='));
                 printed += part.units + 3;
             }
             Tag::Literal | Tag::Quoted if current == Some(block) => {
-                text.extend_from_slice(store.text(&part));
+                text.extend_from_slice(message.text(&part));
                 printed += part.units;
             }
             _ => {}
@@ -253,16 +247,19 @@ fn arguments(message: &Message<'_>, store: &Store, block: u32) -> (Vec<u16>, usi
 }
 
 /// The message as one text block: what it printed, cut.
-fn condense(message: &Message<'_>, store: &Store, dialect: Dialect, cut: Cut) -> Result<Change> {
+fn condense(message: &Message<'_>, dialect: Dialect, cut: Cut) -> Result<Change> {
     /// Room for the label of any role.
     const LABEL: usize = 24;
     let most = cut.target.saturating_sub(LABEL);
-    if most < MIN_TEXT {
+    // Only these roles print a text block.
+    let holds_blocks =
+        matches!(message.role(), Role::User | Role::Custom | Role::Assistant | Role::ToolResult);
+    if most < MIN_TEXT || !holds_blocks {
         return Err(CompactionError::budget(
             "the budget of a chunk is too small for a single message; raise promptLimit, or lower reserve, \
              customInstructions or prompts",
         ));
     }
-    let text = conversation_of(message, store, dialect);
+    let text = conversation(std::slice::from_ref(message), dialect);
     Ok(Change::Condense { text: cut_text(&text, most, cut.marker, false) })
 }

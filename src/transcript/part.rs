@@ -3,6 +3,8 @@
 //! A message begins with a [`Tag::Message`] record whose second word counts the words of the whole message;
 //! the records of its parts follow in the order in which they stand in the message.
 
+use super::store::Store;
+
 /// The kind of a record. The numbers are the protocol with `js/gather.js`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -147,6 +149,7 @@ pub struct Message<'a> {
     /// Position of the first part's record in the whole stream, in words.
     pub start: usize,
     words: &'a [u32],
+    texts: Option<&'a Store>,
 }
 
 impl<'a> Message<'a> {
@@ -193,6 +196,18 @@ impl<'a> Message<'a> {
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.header & Self::ERROR != 0
+    }
+
+    /// The message with its texts at hand.
+    #[must_use]
+    pub fn with_texts(self, texts: &'a Store) -> Self {
+        Self { texts: Some(texts), ..self }
+    }
+
+    /// The text of one of its parts, as far as it was read; empty where texts were not gathered.
+    #[must_use]
+    pub fn text(&self, part: &Part) -> &'a [u16] {
+        self.texts.map_or(&[], |texts| texts.text(part))
     }
 
     /// Its parts in order.
@@ -272,7 +287,7 @@ pub fn messages(records: &[u32]) -> impl Iterator<Item = Message<'_>> {
     std::iter::from_fn(move || {
         let (&[header, words], rest) = records.get(at..)?.split_first_chunk::<2>()?;
         let length = (words as usize).checked_sub(2)?;
-        let message = Message { header, start: at + 2, words: rest.get(..length)? };
+        let message = Message { header, start: at + 2, words: rest.get(..length)?, texts: None };
         at += words as usize;
         Some(message)
     })

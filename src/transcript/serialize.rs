@@ -4,7 +4,7 @@
 //! (requirements A35, A36). Generic over where a text lives and over what is wanted: a length or text.
 
 use super::part::{Message, Part, Role, Tag, messages};
-use super::store::{Lengths, Source, Store, Text};
+use super::store::{Lengths, Source, Stored, Text};
 use super::units::{self, splits_pair};
 
 /// The text form that one generation of pi sends.
@@ -107,6 +107,12 @@ pub fn extent(records: &[u32], dialect: Dialect) -> Extent {
     extent
 }
 
+/// The extent of a range of messages.
+#[must_use]
+pub fn range_extent(range: &[Message<'_>], dialect: Dialect) -> Extent {
+    range.iter().fold(Extent::default(), |sum, message| sum.and(message_extent(message, dialect)))
+}
+
 /// The extent of one message.
 #[must_use]
 pub fn message_extent(message: &Message<'_>, dialect: Dialect) -> Extent {
@@ -116,8 +122,8 @@ pub fn message_extent(message: &Message<'_>, dialect: Dialect) -> Extent {
 }
 
 /// Walks one message into the sink.
-pub fn serialize_message<S: Source, K: Sink<S::Text>>(
-    message: &Message<'_>,
+pub fn serialize_message<'a, S: Source<'a>, K: Sink<S::Text>>(
+    message: &Message<'a>,
     source: &S,
     dialect: Dialect,
     sink: &mut K,
@@ -142,15 +148,20 @@ fn shown(message: &Message<'_>, tag: Tag) -> impl Iterator<Item = Part> {
     message.parts_of(tag).filter(Part::is_shown)
 }
 
-fn user<S: Source, K: Sink<S::Text>>(message: &Message<'_>, source: &S, sink: &mut K) {
+fn user<'a, S: Source<'a>, K: Sink<S::Text>>(message: &Message<'a>, source: &S, sink: &mut K) {
     if shown(message, Tag::Text).all(|part| part.units == 0) {
         return;
     }
     sink.part(USER);
-    shown(message, Tag::Text).for_each(|part| sink.text(source.text(&part)));
+    shown(message, Tag::Text).for_each(|part| sink.text(source.text(message, &part)));
 }
 
-fn assistant<S: Source, K: Sink<S::Text>>(message: &Message<'_>, source: &S, dialect: Dialect, sink: &mut K) {
+fn assistant<'a, S: Source<'a>, K: Sink<S::Text>>(
+    message: &Message<'a>,
+    source: &S,
+    dialect: Dialect,
+    sink: &mut K,
+) {
     if dialect.shows_thinking() {
         lines(message, source, Tag::Thinking, "[Assistant thinking]: ", sink);
     }
@@ -159,8 +170,8 @@ fn assistant<S: Source, K: Sink<S::Text>>(message: &Message<'_>, source: &S, dia
 }
 
 /// All parts of one kind under one label, a line each; nothing where there is none.
-fn lines<S: Source, K: Sink<S::Text>>(
-    message: &Message<'_>,
+fn lines<'a, S: Source<'a>, K: Sink<S::Text>>(
+    message: &Message<'a>,
     source: &S,
     tag: Tag,
     label: &'static str,
@@ -172,11 +183,11 @@ fn lines<S: Source, K: Sink<S::Text>>(
         } else {
             sink.fixed("\n");
         }
-        sink.text(source.text(&part));
+        sink.text(source.text(message, &part));
     }
 }
 
-fn calls<S: Source, K: Sink<S::Text>>(message: &Message<'_>, source: &S, sink: &mut K) {
+fn calls<'a, S: Source<'a>, K: Sink<S::Text>>(message: &Message<'a>, source: &S, sink: &mut K) {
     let (mut calls, mut arguments) = (0, 0);
     for part in message.parts().filter(Part::is_shown) {
         match part.tag {
@@ -187,7 +198,7 @@ fn calls<S: Source, K: Sink<S::Text>>(message: &Message<'_>, source: &S, sink: &
                 }
                 calls += 1;
                 arguments = 0;
-                sink.text(source.text(&part));
+                sink.text(source.text(message, &part));
                 sink.fixed("(");
             }
             Tag::Key => {
@@ -195,11 +206,11 @@ fn calls<S: Source, K: Sink<S::Text>>(message: &Message<'_>, source: &S, sink: &
                     sink.fixed(", ");
                 }
                 arguments += 1;
-                sink.text(source.text(&part));
+                sink.text(source.text(message, &part));
                 sink.fixed("=");
             }
-            Tag::Literal => sink.text(source.text(&part)),
-            Tag::Quoted => sink.quoted(source.text(&part), part.units),
+            Tag::Literal => sink.text(source.text(message, &part)),
+            Tag::Quoted => sink.quoted(source.text(message, &part), part.units),
             Tag::Unserializable => sink.fixed(UNSERIALIZABLE),
             _ => {}
         }
@@ -209,8 +220,8 @@ fn calls<S: Source, K: Sink<S::Text>>(message: &Message<'_>, source: &S, sink: &
     }
 }
 
-fn tool_result<S: Source, K: Sink<S::Text>>(
-    message: &Message<'_>,
+fn tool_result<'a, S: Source<'a>, K: Sink<S::Text>>(
+    message: &Message<'a>,
     source: &S,
     dialect: Dialect,
     sink: &mut K,
@@ -224,7 +235,7 @@ fn tool_result<S: Source, K: Sink<S::Text>>(
     let mut left = if is_cut { kept_units(message, source, dialect) } else { total };
     for part in shown(message, Tag::Text) {
         let kept = part.units.min(left);
-        sink.text(source.text(&part).prefix(kept));
+        sink.text(source.text(message, &part).prefix(kept));
         left -= kept;
     }
     if is_cut {
@@ -234,7 +245,7 @@ fn tool_result<S: Source, K: Sink<S::Text>>(
     }
 }
 
-fn kept_units<S: Source>(message: &Message<'_>, source: &S, dialect: Dialect) -> usize {
+fn kept_units<'a, S: Source<'a>>(message: &Message<'a>, source: &S, dialect: Dialect) -> usize {
     let cap = Dialect::TOOL_RESULT_CAP;
     let around = dialect.probed_cap().and_then(|cap| source.around(message, cap));
     match around {
@@ -243,15 +254,15 @@ fn kept_units<S: Source>(message: &Message<'_>, source: &S, dialect: Dialect) ->
     }
 }
 
-fn bash<S: Source, K: Sink<S::Text>>(message: &Message<'_>, source: &S, sink: &mut K) {
+fn bash<'a, S: Source<'a>, K: Sink<S::Text>>(message: &Message<'a>, source: &S, sink: &mut K) {
     sink.part(USER);
     sink.fixed("Ran `");
-    shown(message, Tag::Command).for_each(|part| sink.text(source.text(&part)));
+    shown(message, Tag::Command).for_each(|part| sink.text(source.text(message, &part)));
     sink.fixed("`\n");
     match shown(message, Tag::Output).find(|part| part.units > 0) {
         Some(output) => {
             sink.fixed("```\n");
-            sink.text(source.text(&output));
+            sink.text(source.text(message, &output));
             sink.fixed("\n```");
         }
         None => sink.fixed("(no output)"),
@@ -260,13 +271,13 @@ fn bash<S: Source, K: Sink<S::Text>>(message: &Message<'_>, source: &S, sink: &m
         sink.fixed("\n\n(command cancelled)");
     } else if let Some(code) = message.parts_of(Tag::ExitCode).next() {
         sink.fixed("\n\nCommand exited with code ");
-        sink.text(source.text(&code));
+        sink.text(source.text(message, &code));
     }
     if let Some(path) = message.parts_of(Tag::OutputPath).next()
         && message.is_truncated()
     {
         sink.fixed("\n\n[Output truncated. Full output: ");
-        sink.text(source.text(&path));
+        sink.text(source.text(message, &path));
         sink.fixed("]");
     }
 }
@@ -286,28 +297,25 @@ const COMPACTION: Frame = Frame {
     after: "\n</summary>",
 };
 
-fn summary<S: Source, K: Sink<S::Text>>(message: &Message<'_>, source: &S, frame: &Frame, sink: &mut K) {
+fn summary<'a, S: Source<'a>, K: Sink<S::Text>>(
+    message: &Message<'a>,
+    source: &S,
+    frame: &Frame,
+    sink: &mut K,
+) {
     sink.part(USER);
     sink.fixed(frame.before);
-    shown(message, Tag::Summary).for_each(|part| sink.text(source.text(&part)));
+    shown(message, Tag::Summary).for_each(|part| sink.text(source.text(message, &part)));
     sink.fixed(frame.after);
 }
 
 /// The conversation as UTF-16 text.
 #[must_use]
-pub fn conversation(store: &Store, dialect: Dialect) -> Vec<u16> {
-    let mut sink = Utf16 { text: Vec::with_capacity(extent(store.records(), dialect).units()), begun: false };
-    for message in messages(store.records()) {
-        serialize_message(&message, &store, dialect, &mut sink);
+pub fn conversation(range: &[Message<'_>], dialect: Dialect) -> Vec<u16> {
+    let mut sink = Utf16 { text: Vec::with_capacity(range_extent(range, dialect).units()), begun: false };
+    for message in range {
+        serialize_message(message, &Stored, dialect, &mut sink);
     }
-    sink.text
-}
-
-/// What one message prints, as UTF-16 text.
-#[must_use]
-pub fn conversation_of(message: &Message<'_>, store: &Store, dialect: Dialect) -> Vec<u16> {
-    let mut sink = Utf16 { text: Vec::new(), begun: false };
-    serialize_message(message, &store, dialect, &mut sink);
     sink.text
 }
 

@@ -32,29 +32,54 @@ impl Text for &[u16] {
 }
 
 /// Where the walk finds the texts of the parts.
-pub trait Source {
+pub trait Source<'a> {
     /// What a text is here.
     type Text: Text;
-    /// The text of a part.
-    fn text(&self, part: &Part) -> Self::Text;
+    /// The text of a part of `message`.
+    fn text(&self, message: &Message<'a>, part: &Part) -> Self::Text;
     /// The units on either side of `at` in the shown text of `message`, where both exist.
-    fn around(&self, message: &Message<'_>, at: usize) -> Option<(u16, u16)>;
+    fn around(&self, message: &Message<'a>, at: usize) -> Option<(u16, u16)>;
 }
 
 /// No texts, only their lengths: enough for every size.
 #[derive(Debug, Clone, Copy)]
 pub struct Lengths;
 
-impl Source for Lengths {
+impl Source<'_> for Lengths {
     type Text = usize;
 
-    fn text(&self, part: &Part) -> usize {
+    fn text(&self, _message: &Message<'_>, part: &Part) -> usize {
         part.units
     }
 
     fn around(&self, message: &Message<'_>, _at: usize) -> Option<(u16, u16)> {
         let pair = message.parts_of(Tag::CapUnits).next()?.units;
         Some(((pair >> 16) as u16, (pair & 0xffff) as u16))
+    }
+}
+
+/// The texts that the messages bring along.
+#[derive(Debug, Clone, Copy)]
+pub struct Stored;
+
+impl<'a> Source<'a> for Stored {
+    type Text = &'a [u16];
+
+    fn text(&self, message: &Message<'a>, part: &Part) -> &'a [u16] {
+        message.text(part)
+    }
+
+    fn around(&self, message: &Message<'a>, at: usize) -> Option<(u16, u16)> {
+        let unit = |mut index: usize| {
+            for part in message.parts_of(Tag::Text).filter(Part::is_shown) {
+                if index < part.units {
+                    return message.text(&part).get(index).copied();
+                }
+                index -= part.units;
+            }
+            None
+        };
+        Some((unit(at.checked_sub(1)?)?, unit(at)?))
     }
 }
 
@@ -98,6 +123,18 @@ impl Store {
         &self.records
     }
 
+    /// Its messages, with their texts at hand.
+    pub fn messages(&self) -> impl Iterator<Item = Message<'_>> {
+        messages(&self.records).map(|message| message.with_texts(self))
+    }
+
+    /// The text of a part, as far as it was read.
+    #[must_use]
+    pub fn text(&self, part: &Part) -> &[u16] {
+        let (start, length) = self.spans.get(part.at / 2).copied().unwrap_or_default();
+        self.arena.get(start..start.saturating_add(length)).unwrap_or_default()
+    }
+
     /// The part whose text [`Store::push`] expects next.
     #[must_use]
     pub fn awaited(&self) -> Option<Part> {
@@ -133,27 +170,5 @@ fn limit_to_cap(message: &Message<'_>, spans: &mut [(usize, usize)]) {
             span.1 = left;
         }
         left -= part.units.min(left);
-    }
-}
-
-impl<'s> Source for &'s Store {
-    type Text = &'s [u16];
-
-    fn text(&self, part: &Part) -> &'s [u16] {
-        let (start, length) = self.spans.get(part.at / 2).copied().unwrap_or_default();
-        self.arena.get(start..start.saturating_add(length)).unwrap_or_default()
-    }
-
-    fn around(&self, message: &Message<'_>, at: usize) -> Option<(u16, u16)> {
-        let unit = |mut index: usize| {
-            for part in message.parts_of(Tag::Text).filter(Part::is_shown) {
-                if index < part.units {
-                    return self.text(&part).get(index).copied();
-                }
-                index -= part.units;
-            }
-            None
-        };
-        Some((unit(at.checked_sub(1)?)?, unit(at)?))
     }
 }
