@@ -12,6 +12,8 @@ import { wildTranscript } from "./support/transcripts.mjs";
 /** @type {readonly (undefined | "active_turn" | "completed_turn")[]} */
 const MODES = [undefined, "active_turn", "completed_turn"];
 const LEAST_TOKENS = 16;
+/** Below it a goal, a call and its result, at 64 units each and their names, may be more than the budget. */
+const STRICT_FROM = 100;
 const BUDGETS = [0, 1, 15, 16, 40, 100, 250, 1_000, 5_000, 1_000_000];
 
 /** @param {readonly Message[]} messages */
@@ -33,7 +35,7 @@ function tailOf(messages, maxTokens, retentionMode) {
 function checkTail(range, budget, label, retentionMode = MODES[0]) {
   const tail = tailOf(range, budget, retentionMode);
   assert.deepEqual(faults(tail), [], label);
-  assert.ok(total(tail) <= Math.max(budget, LEAST_TOKENS), `${label}: ${total(tail)} of ${budget} tokens`);
+  assert.ok(total(tail) <= Math.max(budget, STRICT_FROM), `${label}: ${total(tail)} of ${budget} tokens`);
   const at = positions(range, tail);
   assert.ok(!at.includes(-1) && at.length === tail.length, `${label}: positions ${at}`);
   if (retentionMode !== "completed_turn" && range.some(replayable))
@@ -170,6 +172,28 @@ test("C29 nothing but tool results: an empty tail; dangling calls beside text ar
   const tail = tailOf([dangling], 1_000);
   assert.deepEqual(faults(tail), []);
   assert.deepEqual(tail[0].content, [{ type: "text", text: "next" }]);
+});
+
+test("C10 a group of many calls does not break the budget by its many least parts", () => {
+  const group = toolCalls(60, "o".repeat(100));
+  const calls = group.filter(({ role }) => role === "assistant").flatMap(({ content }) => content);
+  const results = group.filter(({ role }) => role === "toolResult");
+  const range = [user("go"), { role: "assistant", content: calls, stopReason: "toolUse" }, ...results];
+  const { tail } = checkTail(range, 500, "60 calls");
+  assert.ok(tail.length > 0);
+});
+
+test("C29 signed thinking is kept as it was or left out, never cut", () => {
+  const thinking = { type: "thinking", thinking: "t".repeat(50_000), thinkingSignature: "signed" };
+  const words = { type: "text", text: "w".repeat(5_000) };
+  for (const budget of [100, 1_000, 10_000, 20_000]) {
+    const [kept] = tailOf(
+      [user("go"), { role: "assistant", content: [thinking, words], stopReason: "stop" }],
+      budget,
+    );
+    for (const block of kept.content) assert.ok(block.type !== "thinking" || block === thinking, `${budget}`);
+    assert.ok(kept.content.some((/** @type {any} */ block) => block.type === "text" && block.text !== ""));
+  }
 });
 
 test("C10 images count in the window as they count in the estimate", () => {
