@@ -55,9 +55,9 @@ function countableBlock(block) {
   if (block.type === "text") return { ...block, text: countable(block.text) };
   if (block.type === "thinking") return { ...block, thinking: countable(block.thinking) };
   if (block.type !== "toolCall") return block;
-  const quotes = 2;
-  // Text of the same length as what 0.87 prints for the arguments.
-  const args = "x".repeat(Math.max(0, jsonText(block.arguments).length - quotes));
+  // A value of the same length as what 0.87 prints for the arguments.
+  const { length } = jsonText(block.arguments);
+  const args = length < 2 ? 1 : "x".repeat(length - 2);
   return { ...block, name: countable(block.name), arguments: args };
 }
 
