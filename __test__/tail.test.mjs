@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { buildRetainedTail, estimateTokens } from "../index.js";
 import { frozen } from "./support/random.mjs";
+import { sessions } from "./support/sessions.mjs";
 import { answer, call, result, soundTranscript, toolCalls } from "./support/sound.mjs";
 import { faults, groupStart, positions, replayable } from "./support/soundness.mjs";
 import { hasLoneSurrogate } from "./support/texts.mjs";
@@ -202,3 +203,19 @@ test("C10 images count in the window as they count in the estimate", () => {
   const tail = tailOf(range, 300);
   assert.ok(total(tail) <= 300 && tail.length === 1);
 });
+
+for (const { name, messages } of sessions()) {
+  test(`C8–C12 C19–C22 C27 C28 ${name} at several budgets`, () => {
+    for (const mode of MODES) {
+      for (const budget of [500, 2_000, 8_000, 27_904, 64_000]) {
+        for (const end of [messages.length, 700, 333, 40]) {
+          const { tail, at } = checkTail(messages.slice(0, end), budget, `${budget} ${mode} ${end}`, mode);
+          assert.ok(
+            total(tail) > budget / 4 || at[0] === 0,
+            `${budget} ${mode} ${end}: ${total(tail)} tokens`,
+          );
+        }
+      }
+    }
+  });
+}
