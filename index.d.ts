@@ -286,8 +286,8 @@ export interface CompactionRequest<P extends SummaryInput<readonly MessageLike[]
   signal?: AbortSignal | undefined;
 }
 
-/** What a checkpoint says of itself. */
-export interface CompactionDetails {
+/** What a checkpoint says of itself. An alias and no interface, so that it fits pi's `JsonValue`. */
+export type CompactionDetails = {
   /** Files that were read and not changed, sorted. */
   readFiles: string[];
   /** Files that were written or edited, sorted. */
@@ -298,7 +298,7 @@ export interface CompactionDetails {
   tokensBefore: number;
   /** Estimated tokens of the checkpoint in their place. */
   tokensAfter: number;
-}
+};
 
 /** What pi's `session_before_compact` hook takes: `return { compaction: result }`. */
 export type CompactionResult<P> = {
