@@ -128,15 +128,49 @@ test("G11 F5 no room for text is an error, never a message of four units", () =>
   }
 });
 
-test("G11 a room too small for a readable message is an error or a plan that fits", () => {
-  const input = frozen({ messagesToSummarize: [userOfTokens(500)] });
-  for (let promptLimit = 1; promptLimit < 120; promptLimit++) {
-    try {
-      const [[cut]] = planChunks(input, { promptLimit }) ?? [[]];
-      assert.ok(conversation("pi-0.87", [cut]).length / 4 < promptLimit, `${promptLimit}`);
-      assert.ok(cut.content.length >= 32, `${promptLimit}: ${cut.content.length} units`);
-    } catch (error) {
-      assert.equal(/** @type {any} */ (error).code, "summary_budget", `${promptLimit}: ${error}`);
+test("G11 a room too small for a readable message is an error or a plan that fits, for every role", () => {
+  const text = "word ".repeat(400);
+  /** @type {Message[]} */
+  const messages = [
+    { role: "user", content: text },
+    { role: "custom", customType: "note", content: text, display: true },
+    { role: "branchSummary", summary: text, fromId: "b" },
+    { role: "compactionSummary", summary: text, tokensBefore: 5 },
+    {
+      role: "bashExecution",
+      command: text,
+      output: text,
+      exitCode: 3,
+      truncated: true,
+      fullOutputPath: text,
+    },
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: text },
+        { type: "text", text },
+      ],
+    },
+    call("c1", { path: text, content: text }),
+    {
+      role: "toolResult",
+      toolCallId: "c1",
+      toolName: "read",
+      content: [{ type: "text", text }],
+      isError: false,
+    },
+  ];
+  for (const message of messages) {
+    for (let promptLimit = 1; promptLimit < 160; promptLimit++) {
+      const label = `${message.role} at ${promptLimit}`;
+      try {
+        const chunks = planChunks(frozen({ messagesToSummarize: [message] }), { promptLimit }) ?? [];
+        const printed = conversation("pi-0.87", chunks.flat());
+        assert.ok(Math.ceil(printed.length / 4) < promptLimit, `${label}: ${printed.length} units`);
+        assert.ok(printed.length >= 32, `${label}: ${printed.length} units`);
+      } catch (error) {
+        assert.equal(/** @type {any} */ (error).code, "summary_budget", `${label}: ${error}`);
+      }
     }
   }
 });
