@@ -39,7 +39,8 @@ test("CompactionError is an Error with its own name", () => {
   assert.ok(required.CompactionError.prototype instanceof Error);
   assert.throws(
     () => required.findCut("no list", 5),
-    (error) => error instanceof required.CompactionError && error.name === "CompactionError",
+    (/** @type {any} */ error) =>
+      error instanceof required.CompactionError && error.name === "CompactionError",
   );
 });
 

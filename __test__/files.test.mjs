@@ -9,7 +9,7 @@ import { answer, call } from "./support/sound.mjs";
 
 const budget = frozen({ hardLimit: 168_000, requestHeadroom: 32_000 });
 
-/** @param {any} preparation @param {object} summarizer */
+/** @param {any} preparation @param {object} summarizer @returns {Promise<any>} */
 function compact(preparation, summarizer = {}) {
   const extractive = /** @type {const} */ ("extractive");
   return generateCompaction(frozen({ preparation, budget, summarizer: { kind: extractive, ...summarizer } }));

@@ -20,7 +20,10 @@ function preparation(messagesToSummarize, more = {}) {
   return { messagesToSummarize, turnPrefixMessages: [], isSplitTurn: false, ...more };
 }
 
-/** @param {readonly Message[]} messages @param {object} more of the preparation @param {object} request */
+/**
+ * @param {readonly Message[]} messages @param {object} more of the preparation @param {object} request
+ * @returns {Promise<any>}
+ */
 function compact(messages, more = {}, request = {}) {
   return generateCompaction(
     frozen({ preparation: preparation(messages, more), budget, summarizer, ...request }),

@@ -28,7 +28,7 @@ const F1 = [
 const MODEL = { contextWindow: 200_000, maxTokens: 32_000 };
 const BUDGET = contextBudget(MODEL);
 
-/** @param {readonly object[]} messagesToSummarize @param {object} more */
+/** @param {readonly object[]} messagesToSummarize @param {object} more @returns {any} */
 function input(messagesToSummarize, more = {}) {
   return frozen({ messagesToSummarize, turnPrefixMessages: [], isSplitTurn: false, ...more });
 }

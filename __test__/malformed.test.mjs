@@ -71,7 +71,8 @@ for (const dialect of DIALECTS) {
   test(`a symbol where text belongs throws nothing (${dialect})`, () => {
     const odd = Symbol("s");
     const named = { type: "toolCall", id: "c", name: odd, arguments: {} };
-    for (const message of [
+    /** @type {any[]} */
+    const messages = [
       { role: "user", content: [{ type: "text", text: odd }] },
       {
         role: "assistant",
@@ -80,7 +81,8 @@ for (const dialect of DIALECTS) {
       { role: "bashExecution", command: odd, output: odd, exitCode: odd },
       { role: "branchSummary", summary: odd },
       { role: odd, content: "unknown role" },
-    ]) {
+    ];
+    for (const message of messages) {
       assert.equal(typeof serializeConversation([message], { dialect }), "string");
       assert.ok(Number.isInteger(estimateTokens(message, { dialect })));
     }

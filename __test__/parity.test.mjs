@@ -78,3 +78,27 @@ test("A37 estimateTokens divides by charsPerToken and rounds up", () => {
     }
   }
 });
+
+test("A35 more strings, blocks and messages than one crossing takes", () => {
+  /** @param {number} index */
+  const call = (index) => {
+    const args = { path: `src/${index}.ts`, text: "é\n".repeat(index % 7), [`key${index}`]: '"' };
+    return { type: "toolCall", id: `c${index}`, name: "edit", arguments: args };
+  };
+  const calls = { role: "assistant", content: Array.from({ length: 6_000 }, (_, index) => call(index)) };
+  const blocks = Array.from({ length: 70_000 }, (_, index) => ({ type: "text", text: `${index} ` }));
+  const short = Array.from({ length: 60_000 }, (_, index) => ({ role: "user", content: `message ${index}` }));
+  const messages = frozen([calls, { role: "user", content: blocks }, ...short, calls]);
+  for (const dialect of DIALECTS) {
+    assert.ok(
+      native.serializeConversation(messages, { dialect }) === conversation(dialect, messages),
+      dialect,
+    );
+    for (const [question, ask] of Object.entries(QUESTIONS)) {
+      if (question === "estimateTokens" || question === "serializeConversation") continue;
+      const [ours, theirs] = ask(messages, dialect, 4);
+      assert.deepEqual(ours, theirs, question);
+    }
+    assert.equal(native.estimateTokens(calls, { dialect }), tokens(dialect, calls));
+  }
+});

@@ -13,7 +13,7 @@ import { wildTranscript } from "./support/transcripts.mjs";
 const PREFIX = 500;
 const MARKER = "[... tool output truncated for the summary request]";
 
-/** @param {readonly Message[]} messagesToSummarize @param {object} more */
+/** @param {readonly Message[]} messagesToSummarize @param {object} more @returns {any} */
 function input(messagesToSummarize, more = {}) {
   return frozen({ messagesToSummarize, turnPrefixMessages: [], isSplitTurn: false, ...more });
 }

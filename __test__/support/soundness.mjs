@@ -2,7 +2,9 @@
 
 /** @param {any} message @returns {any[]} */
 function blocks(message) {
-  return Array.isArray(message.content) ? message.content.filter((block) => block !== null) : [];
+  return Array.isArray(message.content)
+    ? message.content.filter((/** @type {unknown} */ block) => block !== null)
+    : [];
 }
 
 /** Ids of an assistant message's calls. @param {Message} message @returns {unknown[]} */
