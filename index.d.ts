@@ -89,8 +89,8 @@ export interface ModelLimits {
  * @throws CompactionError `invalid_argument`: a budget that is no non-negative integer, a missing preparation, a
  *   list that is no array, a message that is no object.
  */
-export function compactionSummaryWouldExceedBudget(
-  preparation: SummaryInput<readonly MessageLike[]>,
+export function compactionSummaryWouldExceedBudget<M extends MessageLike>(
+  preparation: SummaryInput<readonly M[]>,
   budget: BudgetLimits,
   summaryModel?: ModelLimits,
   options?: PromptOptions,
@@ -101,8 +101,8 @@ export function compactionSummaryWouldExceedBudget(
  *
  * @throws CompactionError `invalid_argument`
  */
-export function estimateSummaryPromptTokens(
-  input: SummaryInput<readonly MessageLike[]>,
+export function estimateSummaryPromptTokens<M extends MessageLike>(
+  input: SummaryInput<readonly M[]>,
   options?: PromptOptions,
 ): number;
 
@@ -113,7 +113,10 @@ export function estimateSummaryPromptTokens(
  *
  * @throws CompactionError `invalid_argument`
  */
-export function serializeConversation(messages: readonly MessageLike[], options?: Sizing): string;
+export function serializeConversation<M extends MessageLike>(
+  messages: readonly M[],
+  options?: Sizing,
+): string;
 
 /**
  * Tokens of one message by pi's `estimateTokens`: all its characters, tool results uncapped, an image as 4,800.
@@ -121,7 +124,7 @@ export function serializeConversation(messages: readonly MessageLike[], options?
  *
  * @throws CompactionError `invalid_argument`
  */
-export function estimateTokens(message: MessageLike, options?: Sizing): number;
+export function estimateTokens<M extends MessageLike>(message: M, options?: Sizing): number;
 
 /** What a context holds, in tokens. */
 export interface ContextTokens {
@@ -143,8 +146,8 @@ export interface ContextTokens {
  *   before a compaction. Default −1.
  * @throws CompactionError `invalid_argument`
  */
-export function estimateContextTokens(
-  messages: readonly MessageLike[],
+export function estimateContextTokens<M extends MessageLike>(
+  messages: readonly M[],
   options?: Sizing & { afterIndex?: number | undefined },
 ): ContextTokens;
 
@@ -190,8 +193,8 @@ export interface CutPoint {
  * @param keepRecentTokens a non-negative integer
  * @throws CompactionError `invalid_argument`
  */
-export function findCut(
-  messages: readonly MessageLike[],
+export function findCut<M extends MessageLike>(
+  messages: readonly M[],
   keepRecentTokens: number,
   options?: Sizing,
 ): CutPoint;
@@ -286,8 +289,8 @@ export interface CompactionRequest<P extends SummaryInput<readonly MessageLike[]
   signal?: AbortSignal | undefined;
 }
 
-/** What a checkpoint says of itself. */
-export interface CompactionDetails {
+/** What a checkpoint says of itself. An alias and no interface, so that it fits pi's `JsonValue`. */
+export type CompactionDetails = {
   /** Files that were read and not changed, sorted. */
   readFiles: string[];
   /** Files that were written or edited, sorted. */
@@ -298,7 +301,7 @@ export interface CompactionDetails {
   tokensBefore: number;
   /** Estimated tokens of the checkpoint in their place. */
   tokensAfter: number;
-}
+};
 
 /** What pi's `session_before_compact` hook takes: `return { compaction: result }`. */
 export type CompactionResult<P> = {
