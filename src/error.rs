@@ -52,25 +52,44 @@ pub struct CompactionError {
     pub code: ErrorCode,
     /// What is wrong and what to do about it.
     pub message: String,
+    /// What is known of the request that failed, where one did.
+    pub request: Option<FailedRequest>,
+}
+
+/// What is known of a request that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FailedRequest {
+    /// HTTP status, where there was one.
+    pub status: Option<u16>,
+    /// Whether trying again later may help.
+    pub retryable: bool,
+    /// How often it was sent.
+    pub attempts: u32,
 }
 
 impl CompactionError {
+    /// An error with a code and a message.
+    #[must_use]
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), request: None }
+    }
+
     /// `argument` is not what was `expected`.
     #[must_use]
     pub fn invalid(argument: &str, expected: &str) -> Self {
-        Self { code: ErrorCode::InvalidArgument, message: format!("{argument}: expected {expected}") }
+        Self::new(ErrorCode::InvalidArgument, format!("{argument}: expected {expected}"))
     }
 
     /// Nothing is left for text under the given budget.
     #[must_use]
     pub fn budget(message: impl Into<String>) -> Self {
-        Self { code: ErrorCode::SummaryBudget, message: message.into() }
+        Self::new(ErrorCode::SummaryBudget, message)
     }
 
     /// A session file that cannot be read.
     #[must_use]
     pub fn session(message: impl Into<String>) -> Self {
-        Self { code: ErrorCode::SessionFile, message: message.into() }
+        Self::new(ErrorCode::SessionFile, message)
     }
 }
 

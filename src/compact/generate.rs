@@ -46,10 +46,10 @@ pub fn generate(compaction: &Compaction) -> Result<Checkpoint> {
     let Compaction { range, previous, limit, measure, sizing, .. } = compaction;
     let range: Vec<Message<'_>> = range.messages().collect();
     if range.is_empty() {
-        return Err(CompactionError {
-            code: ErrorCode::NoNewHistory,
-            message: "the range holds no message to summarize; compact again after the next turn".to_owned(),
-        });
+        return Err(CompactionError::new(
+            ErrorCode::NoNewHistory,
+            "the range holds no message to summarize; compact again after the next turn",
+        ));
     }
     let carried = previous.encode_utf16().count();
     let tokens = |units| sizing.chars_per_token.tokens(units);

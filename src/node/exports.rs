@@ -88,7 +88,7 @@ pub fn reported_tokens(
 #[napi(catch_unwind)]
 pub fn store(records: &[u32], words: u32, whole: bool) -> External<Store> {
     let records = records.get(..words as usize).unwrap_or_default();
-    External::new(Store::new(records.to_vec(), if whole { Wanted::Whole } else { Wanted::Printed }))
+    External::new(Store::new(records.to_vec(), if whole { Wanted::Whole } else { Wanted::Printed(0) }))
 }
 
 /// The conversation text of a store.

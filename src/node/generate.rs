@@ -57,12 +57,7 @@ impl Task for Generation {
     type JsValue = CheckpointOut;
 
     fn compute(&mut self) -> napi::Result<Self::Output> {
-        let panicked = |_| {
-            Err(CompactionError {
-                code: ErrorCode::Internal,
-                message: "panic in generateCompaction".to_owned(),
-            })
-        };
+        let panicked = |_| Err(CompactionError::new(ErrorCode::Internal, "panic in generateCompaction"));
         Ok(catch_unwind(AssertUnwindSafe(|| write(&self.0))).unwrap_or_else(panicked))
     }
 

@@ -84,7 +84,7 @@ impl Task for ReadSession {
 fn panicked(panic: &(dyn Any + Send)) -> CompactionError {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    CompactionError { code: ErrorCode::Internal, message: text.unwrap_or_else(|| "panic".to_owned()) }
+    CompactionError::new(ErrorCode::Internal, text.unwrap_or_else(|| "panic".to_owned()))
 }
 
 /// Reads a session file.

@@ -1,5 +1,6 @@
 //! What is cut, kept, thinned and split. Decisions need lengths only; texts are asked for where one is cut.
 
+pub mod apply;
 pub mod chunks;
 pub mod cut;
 pub mod edit;

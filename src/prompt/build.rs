@@ -43,6 +43,60 @@ const CONVERSATION: (&str, &str) = ("<conversation>\n", "\n</conversation>\n\n")
 const PREVIOUS: (&str, &str) = ("<previous-summary>\n", "\n</previous-summary>\n\n");
 const CUSTOM: &str = "\n\nWhat the person asks of this checkpoint in particular:\n";
 
+/// The words around the text of every request: ours, or the host's own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Prompts {
+    overridden: [Option<String>; Template::NAMED.len()],
+    /// What the person asks of this checkpoint in particular; empty for nothing.
+    pub custom: String,
+}
+
+impl Prompts {
+    /// The host's own text for a template.
+    pub fn set(&mut self, template: Template, text: &str) {
+        for ((known, _), slot) in Template::NAMED.iter().zip(&mut self.overridden) {
+            if *known == template {
+                *slot = Some(text.to_owned());
+            }
+        }
+    }
+
+    /// The text of a template.
+    #[must_use]
+    pub fn text(&self, template: Template) -> &str {
+        let slot = Template::NAMED.iter().zip(&self.overridden).find(|((known, _), _)| *known == template);
+        slot.and_then(|(_, text)| text.as_deref()).unwrap_or_else(|| template.text())
+    }
+
+    /// The user message of a request: the record, the checkpoint that is carried on if any, and at the end the
+    /// instructions. Record and checkpoint must be neutralized already.
+    #[must_use]
+    pub fn user_message(&self, conversation: &str, previous: Option<&str>, instructions: Template) -> String {
+        let mut message = [CONVERSATION.0, conversation, CONVERSATION.1].concat();
+        if let Some(previous) = previous {
+            message.extend([PREVIOUS.0, previous, PREVIOUS.1]);
+        }
+        message.push_str(self.text(instructions));
+        if !self.custom.is_empty() {
+            message.extend([CUSTOM, &self.custom]);
+        }
+        message
+    }
+
+    /// The lengths of all of it.
+    #[must_use]
+    pub fn sizes(&self) -> PromptSizes {
+        let units = |text: &str| text.encode_utf16().count();
+        let mut sizes = PromptSizes { custom: units(&self.custom), ..PromptSizes::default() };
+        for (template, text) in Template::NAMED.iter().zip(&self.overridden) {
+            if let Some(text) = text {
+                sizes.set(template.0, units(text));
+            }
+        }
+        sizes
+    }
+}
+
 /// Lengths in UTF-16 units of what a host gives in place of our words, and of what it adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PromptSizes {
@@ -80,6 +134,17 @@ impl PromptSizes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn overhead_is_what_the_words_around_the_text_take() {
+        let mut prompts = Prompts { custom: "only \u{1f980}".to_owned(), ..Prompts::default() };
+        prompts.set(Template::Update, "carry on");
+        for (template, previous) in [(Template::Initial, None), (Template::Update, Some("p"))] {
+            let message = prompts.user_message("c", previous, template) + prompts.text(Template::System);
+            let around = message.encode_utf16().count() - 1 - previous.map_or(0, str::len);
+            assert_eq!(prompts.sizes().overhead(template, previous.is_some()), around, "G16");
+        }
+    }
 
     #[test]
     fn templates_are_ascii_and_small_enough_for_the_margin() {

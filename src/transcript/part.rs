@@ -158,6 +158,12 @@ impl<'a> Message<'a> {
     const TRUNCATED: u32 = 1 << 18;
     const ERROR: u32 = 1 << 19;
 
+    /// The first word of its record.
+    #[must_use]
+    pub fn header(&self) -> u32 {
+        self.header
+    }
+
     /// Who wrote it.
     #[must_use]
     pub fn role(&self) -> Role {
@@ -238,6 +244,8 @@ pub struct Part {
     pub units: usize,
     /// Position of its record in the stream, in words.
     pub at: usize,
+    /// The first word of its record.
+    pub word: u32,
 }
 
 /// pi prints a value as text but counts its `length`; for a value that is no string the two differ.
@@ -259,13 +267,25 @@ impl Part {
 
     fn read(at: usize, record: &[u32]) -> Option<Self> {
         let &[word, units] = record else { return None };
-        let tag = *Tag::ALL.get((word & 0x1f) as usize)?;
+        let tag = Self::tag_of(word)?;
         let scope = match (word & Self::SHOWN_ONLY, word & Self::WEIGHED_ONLY) {
             (0, 0) => Scope::Both,
             (_, 0) => Scope::Shown,
             _ => Scope::Weighed,
         };
-        Some(Self { tag, scope, address: word >> 8, units: units as usize, at })
+        Some(Self { tag, scope, address: word >> 8, units: units as usize, at, word })
+    }
+
+    /// The tag in the first word of a record.
+    #[must_use]
+    pub fn tag_of(word: u32) -> Option<Tag> {
+        Tag::ALL.get((word & 0x1f) as usize).copied()
+    }
+
+    /// The first word of a record of a printed and counted part.
+    #[must_use]
+    pub fn word(tag: Tag, address: u32) -> u32 {
+        tag as u32 | (address << 8)
     }
 
     /// Whether it is part of the printed text.

@@ -86,8 +86,9 @@ impl<'a> Source<'a> for Stored {
 /// How much of each text a task reads, so that a long tool result is never copied whole for its beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// Every text as far as it is printed: tool results to one unit past their cap.
-    Printed,
+    /// Every text as far as it is printed: tool results to one unit past their cap, and as many units more, so that
+    /// a secret across the cap is recognized.
+    Printed(usize),
     /// Every text to its end.
     Whole,
 }
@@ -102,6 +103,8 @@ pub struct Store {
     spans: Vec<(usize, usize)>,
     /// Position in words of the record that the next text belongs to.
     next: usize,
+    /// Position in words of the message that was begun last.
+    open: usize,
 }
 
 impl Store {
@@ -109,12 +112,12 @@ impl Store {
     #[must_use]
     pub fn new(records: Vec<u32>, wanted: Wanted) -> Self {
         let mut spans = vec![(0, usize::MAX); records.len().div_ceil(2)];
-        if wanted == Wanted::Printed {
+        if let Wanted::Printed(beyond) = wanted {
             messages(&records)
                 .filter(|m| m.role() == Role::ToolResult)
-                .for_each(|m| limit_to_cap(&m, &mut spans));
+                .for_each(|m| limit_to_cap(&m, beyond, &mut spans));
         }
-        Self { records, arena: Vec::new(), spans, next: 0 }
+        Self { records, arena: Vec::new(), spans, next: 0, open: 0 }
     }
 
     /// The records. In a store, lengths of quoted records are those of the JSON strings.
@@ -133,6 +136,36 @@ impl Store {
     pub fn text(&self, part: &Part) -> &[u16] {
         let (start, length) = self.spans.get(part.at / 2).copied().unwrap_or_default();
         self.arena.get(start..start.saturating_add(length)).unwrap_or_default()
+    }
+
+    /// Begins a message with the header of another.
+    pub fn begin(&mut self, header: u32) {
+        self.open = self.records.len();
+        self.records.extend([header, 2]);
+        self.spans.push((0, 0));
+    }
+
+    /// Adds a part to the message that was begun last. `units` is its whole length, `text` what is there of it.
+    pub fn add(&mut self, word: u32, units: usize, text: &[u16]) {
+        self.records.extend([word, units as u32]);
+        self.spans.push((self.arena.len(), text.len()));
+        self.arena.extend_from_slice(text);
+        if let Some(words) = self.records.get_mut(self.open + 1) {
+            *words += 2;
+        }
+    }
+
+    /// Changes every text in place; the lengths of quoted strings are taken anew.
+    pub fn change_texts(&mut self, change: impl Fn(&mut [u16])) {
+        for (record, &(start, length)) in self.records.chunks_exact_mut(2).zip(&self.spans) {
+            let Some(text) = self.arena.get_mut(start..start.saturating_add(length)) else { continue };
+            change(text);
+            if let [word, units] = record
+                && Part::tag_of(*word) == Some(Tag::Quoted)
+            {
+                *units = units::quoted_units(text) as u32;
+            }
+        }
     }
 
     /// The part whose text [`Store::push`] expects next.
@@ -163,8 +196,8 @@ impl Store {
 }
 
 /// What is printed of a tool result, and the unit behind it, which decides whether the cut splits a pair.
-fn limit_to_cap(message: &Message<'_>, spans: &mut [(usize, usize)]) {
-    let mut left = Dialect::TOOL_RESULT_CAP + 1;
+fn limit_to_cap(message: &Message<'_>, beyond: usize, spans: &mut [(usize, usize)]) {
+    let mut left = Dialect::TOOL_RESULT_CAP + 1 + beyond;
     for part in message.parts_of(Tag::Text).filter(Part::is_shown) {
         if let Some(span) = spans.get_mut(part.at / 2) {
             span.1 = left;
