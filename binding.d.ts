@@ -16,6 +16,12 @@ export declare class ExternalObject<T> {
  */
 export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-wasip1'
 
+/** The answer to a request. */
+export declare function answerRequest(run: ExternalObject<RunHandle>, id: number, reply: ReplyIn): void
+
+/** The host's word on a retry. */
+export declare function answerRetry(run: ExternalObject<RunHandle>, id: number, word?: boolean | undefined | null): void
+
 /** Every budget of a model, in tokens but for the characters. */
 export interface Budgets {
   /** `hardLimit` */
@@ -34,7 +40,10 @@ export interface Budgets {
   fallbackSummaryChars: number
 }
 
-/** A checkpoint, or why there is none: an asynchronous rejection could carry no code of ours. */
+/** Gives a run up: whatever it waits for ends, and no further request leaves. */
+export declare function cancelRun(run: ExternalObject<RunHandle>): void
+
+/** A checkpoint. */
 export interface CheckpointOut {
   /** The summary with its file lists. */
   summary: string
@@ -46,10 +55,8 @@ export interface CheckpointOut {
   tokensBefore: number
   /** Estimated tokens of the summary. */
   tokensAfter: number
-  /** The code of a failure. */
-  code?: string
-  /** Its message. */
-  message?: string
+  /** How a model wrote it. */
+  written?: WrittenOut
 }
 
 /** Plans the chunks of a range. */
@@ -70,6 +77,20 @@ export declare function contextBudget(model: object): Budgets
 
 /** The conversation text of a store. */
 export declare function conversationText(store: ExternalObject<Store>, options: object): string
+
+/** What each kind of token cost. */
+export interface CostOut {
+  /** `input` */
+  input: number
+  /** `output` */
+  output: number
+  /** `cacheRead` */
+  cacheRead: number
+  /** `cacheWrite` */
+  cacheWrite: number
+  /** `total` */
+  total: number
+}
 
 /** Where a context is cut. */
 export interface CutOut {
@@ -95,25 +116,92 @@ export interface EditOut {
   text: string
 }
 
+/** One step of a compaction; the fields that its type has are there. */
+export interface EventOut {
+  /** `plan`, `request`, `retry`, `chunk`, `warning` or `done`. */
+  type: string
+  /** `requests` */
+  requests?: number
+  /** `shape` */
+  shape?: string
+  /** `reduced` */
+  reduced?: boolean
+  /** `index` */
+  index?: number
+  /** `of` */
+  of?: number
+  /** `attempt` */
+  attempt?: number
+  /** `promptTokens` */
+  promptTokens?: number
+  /** `summaryTokens` */
+  summaryTokens?: number
+  /** `delayMs` */
+  delayMs?: number
+  /** `code` */
+  code?: string
+  /** `message` */
+  message?: string
+  /** `tokensBefore` */
+  tokensBefore?: number
+  /** `tokensAfter` */
+  tokensAfter?: number
+}
+
 /** The guard's verdict. */
 export declare function exceedsBudget(records: Uint32Array, history: number, words: number, previous: number, budget: object, model: object, options: object): boolean
 
-/** Paths by what was done to them, as the host knows them. */
-export interface FilesIn {
-  /** Read. */
-  read: Array<string>
-  /** Written or edited. */
-  modified: Array<string>
+/** A failure, as `isRetryable` gets to see it. */
+export interface FailureOut {
+  /** `code` */
+  code: string
+  /** `message` */
+  message: string
+  /** `status` */
+  status?: number
+  /** `retryable` */
+  retryable?: boolean
+  /** `attempts` */
+  attempts?: number
 }
 
 /** pi's cut point. */
 export declare function findCut(records: Uint32Array, words: number, keepRecentTokens: number, options: object): CutOut
 
-/** Writes a checkpoint without a model. Takes the store's contents. */
-export declare function generate(store: ExternalObject<Store>, previous: string, files: FilesIn | undefined | null, request: object, budget: object, summarizer: object): Promise<unknown>
+/** Writes a checkpoint. Takes the store's contents. */
+export declare function generate(run: ExternalObject<RunHandle>, store: ExternalObject<Store>, input: RunInput, request: object, host: (arg: HostCall) => void): Promise<OutcomeOut>
+
+/** What the callback in `js/host.js` is called with. */
+export interface HostCall {
+  /** `complete`, `retry` or `event`. */
+  kind: string
+  /** To be given back with the answer; 0 for an event. */
+  id: number
+  /** System prompt. */
+  system?: string
+  /** The one user message. */
+  prompt?: string
+  /** Tokens allowed for the answer. */
+  maxTokens?: number
+  /** The failure that may be retried. */
+  failure?: FailureOut
+  /** What happened. */
+  event?: EventOut
+}
 
 /** The raw estimate of each message. */
 export declare function messageTokens(records: Uint32Array, words: number, options: object): Array<number>
+
+/** A new run, before it has begun. */
+export declare function newRun(): ExternalObject<RunHandle>
+
+/** A checkpoint, a failure, or neither: then the run was given up. */
+export interface OutcomeOut {
+  /** The checkpoint. */
+  checkpoint?: CheckpointOut
+  /** Why there is none. */
+  failure?: FailureOut
+}
 
 /** The unit at which tool results are probed in a dialect; 0 for never. */
 export declare function probedCap(name: string): number
@@ -133,8 +221,54 @@ export declare function reducible(records: Uint32Array, words: number): Array<nu
 /** Plans the replay of stored messages. */
 export declare function replayPlan(records: Uint32Array, words: number, options: object): TailOut
 
+/** The facts of an answer or a failure. The rules for them are in `provider`. */
+export interface ReplyIn {
+  /** The text blocks, a line each. */
+  text: string
+  /** Whether there is a tool call. */
+  callsTool: boolean
+  /** Whether there is thinking. */
+  thinks: boolean
+  /** `stop`, `length`, `toolUse`, `aborted`, `refusal`, `error`; anything else is no answer. */
+  ending: string
+  /** The words of a failure. */
+  words: string
+  /** Its structured code. */
+  code?: string
+  /** Its HTTP status. */
+  status?: number
+  /** How long it asks to wait. */
+  retryAfterMs?: number
+  /** What was billed: input, output, cache read, cache write, total, then the cost of each. */
+  usage?: Array<number>
+  /** Part of the cache writes that stays for an hour. */
+  cacheWrite1h?: number
+  /** Part of the output that is thinking. */
+  reasoning?: number
+}
+
 /** The context size that an assistant message reports; `None` where it reports none. */
 export declare function reportedTokens(stopReason: string, total: number, input: number, output: number, cacheRead: number, cacheWrite: number): number | null
+
+/** What was read of a request in JavaScript. */
+export interface RunInput {
+  /** Messages of the history; the rest of the store is the turn prefix. */
+  history: number
+  /** The previous summary; empty for none. */
+  previous: string
+  /** Paths that were read, as the host knows them. */
+  read?: Array<string>
+  /** Paths that were changed, as the host knows them. */
+  modified?: Array<string>
+  /** Exact strings that must not leave. */
+  secrets: Array<string>
+  /** Numbers in `[0, 1)` for jitter. */
+  random: Array<number>
+  /** Whether the host listens to events. */
+  hearsEvents: boolean
+  /** Whether the host has a word on retries. */
+  decidesRetries: boolean
+}
 
 /** The context of a session's newest branch. JSON text keeps the lone surrogates that a string would lose. */
 export interface Session {
@@ -169,8 +303,8 @@ export interface SessionLine {
 /** Cuts each message of a store to its target; `counted` measures as the raw estimate does, for a tail. */
 export declare function shortened(store: ExternalObject<Store>, targets: Array<number>, options: object, counted: boolean): Array<EditOut>
 
-/** A store for texts, which `read` then fills. */
-export declare function store(records: Uint32Array, words: number, whole: boolean): ExternalObject<Store>
+/** A store for texts, which `read` then fills: tool results to some units beyond their cap, else everything whole. */
+export declare function store(records: Uint32Array, words: number, beyondCap?: number | undefined | null): ExternalObject<Store>
 
 /** A tail by index, and what has to change in it. */
 export interface TailOut {
@@ -186,3 +320,37 @@ export interface TailOut {
 
 /** Plans the retained tail. */
 export declare function tailPlan(records: Uint32Array, words: number, maxTokens: number, options: object): TailOut
+
+/** pi-ai's `Usage`. */
+export interface UsageOut {
+  /** `input` */
+  input: number
+  /** `output` */
+  output: number
+  /** `cacheRead` */
+  cacheRead: number
+  /** `cacheWrite` */
+  cacheWrite: number
+  /** `cacheWrite1h` */
+  cacheWrite1h?: number
+  /** `reasoning` */
+  reasoning?: number
+  /** `totalTokens` */
+  totalTokens: number
+  /** `cost` */
+  cost: CostOut
+}
+
+/** How a model wrote a summary. */
+export interface WrittenOut {
+  /** `single`, `split_turn` or `chunks`. */
+  shape: string
+  /** Chunks, or 1. */
+  chunks: number
+  /** Whether tool output was thinned. */
+  reduced: boolean
+  /** Requests that were sent. */
+  requests: number
+  /** What they cost. */
+  usage?: UsageOut
+}

@@ -835,6 +835,9 @@ function __napiStampBindingTarget(exportsObject, target) {
 // linked import resolves to `undefined`.
 module.exports.__napiBindingTarget = __napiStampBindingTarget(nativeBinding, __napiLoadedBindingTarget)
 module.exports = nativeBinding
+module.exports.answerRequest = nativeBinding.answerRequest
+module.exports.answerRetry = nativeBinding.answerRetry
+module.exports.cancelRun = nativeBinding.cancelRun
 module.exports.chunkPlan = nativeBinding.chunkPlan
 module.exports.contextBudget = nativeBinding.contextBudget
 module.exports.conversationText = nativeBinding.conversationText
@@ -842,6 +845,7 @@ module.exports.exceedsBudget = nativeBinding.exceedsBudget
 module.exports.findCut = nativeBinding.findCut
 module.exports.generate = nativeBinding.generate
 module.exports.messageTokens = nativeBinding.messageTokens
+module.exports.newRun = nativeBinding.newRun
 module.exports.probedCap = nativeBinding.probedCap
 module.exports.promptTokens = nativeBinding.promptTokens
 module.exports.readSession = nativeBinding.readSession

@@ -34,12 +34,12 @@ function measured(lists, options, depth, use) {
  * Gathers messages with their texts into a native store.
  *
  * @param {readonly object[]} messages
- * @param {boolean} whole false reads tool results only as far as they are printed
+ * @param {number} beyond units that tool results are read beyond their cap; Infinity reads all of everything
  * @param {string} [name] that an error should use
  */
-function stored(messages, whole, name = "messages") {
+function stored(messages, beyond, name = "messages") {
   return gather({ [name]: messages }, { depth: Depth.TEXT }, (records, [words], strings) => {
-    const store = binding.store(records, words, whole);
+    const store = binding.store(records, words, Number.isFinite(beyond) ? beyond : undefined);
     pass(strings, (batch) => binding.read(store, ...batch));
     return store;
   });

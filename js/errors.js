@@ -7,16 +7,18 @@ class CompactionError extends Error {
   /**
    * @param {string} code
    * @param {string} message
-   * @param {{ cause?: unknown }} [options]
+   * @param {{ cause?: unknown, status?: number, retryable?: boolean, attempts?: number }} [options]
    */
-  constructor(code, message, options) {
-    super(message, options);
+  constructor(code, message, options = {}) {
+    const { cause, ...request } = options;
+    super(message, cause === undefined ? undefined : { cause });
     this.code = code;
+    for (const [field, value] of Object.entries(request)) if (value !== undefined) this[field] = value;
   }
 
   toJSON() {
-    const { name, code, message } = this;
-    return { name, code, message };
+    const { name, code, message, status, attempts, retryable } = this;
+    return { name, code, message, status, attempts, retryable };
   }
 }
 Object.defineProperty(CompactionError.prototype, "name", {
@@ -30,15 +32,27 @@ function invalidArgument(argument, expected) {
   return new CompactionError("invalid_argument", `${argument}: expected ${expected}`);
 }
 
+/** Codes behind which stands what the host's own client threw. */
+const FROM_CLIENT = new Set(["summary_provider", "context_overflow"]);
+
+/** A failure that crossed as data. @param {any} failure @param {unknown} thrown by the host's client */
+function fromFailure({ code, message, ...request }, thrown) {
+  if (code === "internal") return fault(message, undefined);
+  const cause = FROM_CLIENT.has(code) ? thrown : undefined;
+  return new CompactionError(code, message, { ...request, cause });
+}
+
 /** What a native call threw, as the error that users get. @param {any} thrown */
 function fromNative(thrown) {
   if (thrown instanceof CompactionError) return thrown;
   if (CODES.has(thrown?.code)) return new CompactionError(thrown.code, thrown.message);
-  return new CompactionError(
-    "internal",
-    `a fault of pi-compaction-native, not of your input: ${thrown?.message ?? thrown}; please report it with the version and the call`,
-    { cause: thrown },
-  );
+  return fault(thrown?.message ?? thrown, thrown);
+}
+
+/** @param {unknown} what @param {unknown} cause */
+function fault(what, cause) {
+  const message = `a fault of pi-compaction-native, not of your input: ${what}; please report it with the version and the call`;
+  return new CompactionError("internal", message, { cause });
 }
 
 /**
@@ -75,4 +89,4 @@ function typedAsync(call) {
   return named[call.name];
 }
 
-module.exports = { CompactionError, fromNative, invalidArgument, typed, typedAsync };
+module.exports = { CompactionError, fromFailure, fromNative, invalidArgument, typed, typedAsync };

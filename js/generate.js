@@ -2,47 +2,106 @@
 
 const { abortSignal, optional, required, summaryInput } = require("./arguments.js");
 const { binding, stored } = require("./crossing.js");
-const { CompactionError, invalidArgument } = require("./errors.js");
+const { fromFailure, fromNative, invalidArgument } = require("./errors.js");
+const { callbackOf } = require("./host.js");
 const { measuredTokens } = require("./sizing.js");
 
-async function generateCompaction(request) {
-  const { preparation, budget, summarizer } = required(request, "request");
-  const signal = abortSignal(request.signal, "request.signal");
-  required(budget, "request.budget");
-  if (required(summarizer, "request.summarizer").kind !== "extractive") {
-    throw invalidArgument("request.summarizer.kind", '"extractive"');
+/** Escapes at most: a secret may stand inside a JSON string, each unit as six. */
+const QUOTED = 6;
+/** Requests for which jitter is drawn. */
+const DRAWN = 256;
+
+/** @param {any} request */
+function generateCompaction(request) {
+  return new Promise((resolve, reject) => {
+    const { summarizer } = required(request, "request");
+    const signal = abortSignal(request.signal, "request.signal");
+    required(request.budget, "request.budget");
+    if (required(summarizer, "request.summarizer").kind === "callback") checkCallback(summarizer);
+    const { lists, previousSummary } = summaryInput(request.preparation, "request.preparation");
+    const secrets = secretsOf(request.secrets);
+    if (signal?.aborted) throw signal.reason;
+
+    const range = Object.values(lists).flat();
+    const beyond = QUOTED * Math.max(0, ...secrets.map((secret) => secret.length));
+    const input = {
+      history: Object.values(lists)[0].length,
+      previous: previousSummary,
+      ...fileOperations(request.preparation.fileOps),
+      secrets,
+      random: randomOf(request.retry),
+      hearsEvents: typeof request.onEvent === "function",
+      decidesRetries: typeof request.isRetryable === "function",
+    };
+    const store = stored(range, beyond, "request.preparation.messages");
+    const run = binding.newRun();
+    const controller = new AbortController();
+    const host = { run, request, signal: controller.signal, thrown: undefined };
+    const abort = () => {
+      binding.cancelRun(run);
+      controller.abort(signal?.reason);
+      reject(signal?.reason);
+    };
+    const settle = (outcome) => {
+      signal?.removeEventListener("abort", abort);
+      if (outcome.failure) reject(fromFailure(outcome.failure, host.thrown));
+      else if (outcome.checkpoint) resolve(result(request, range, outcome.checkpoint));
+    };
+    const promise = binding.generate(run, store, input, request, callbackOf(host));
+    signal?.addEventListener("abort", abort, { once: true });
+    promise.then(settle).catch((error) => reject(fromNative(error)));
+  });
+}
+
+/** @param {any} summarizer */
+function checkCallback(summarizer) {
+  if (typeof summarizer.complete !== "function") {
+    throw invalidArgument("request.summarizer.complete", "a function");
   }
-  const { lists, previousSummary } = summaryInput(preparation, "request.preparation");
-  if (signal?.aborted) throw signal.reason;
-  const range = Object.values(lists).flat();
-  const written = await binding.generate(
-    stored(range, false, "request.preparation.messages"),
-    previousSummary,
-    fileOperations(preparation.fileOps),
-    request,
-    budget,
-    summarizer,
-  );
-  if (signal?.aborted) throw signal.reason;
-  if (written.code) throw new CompactionError(written.code, written.message);
-  return result(preparation, range, request, written);
+  required(summarizer.model, "request.summarizer.model");
+}
+
+/** @param {any} secrets @returns {string[]} */
+function secretsOf(secrets) {
+  const list = secrets ?? [];
+  if (!Array.isArray(list) || list.some((secret) => typeof secret !== "string")) {
+    throw invalidArgument("request.secrets", "an array of strings");
+  }
+  return list;
+}
+
+/** Numbers for jitter: the core has no randomness of its own. @param {any} retry */
+function randomOf(retry) {
+  if (!retry?.jitter) return [];
+  const draw = typeof retry.random === "function" ? () => Number(retry.random()) : Math.random;
+  return Array.from({ length: DRAWN }, draw);
 }
 
 /** @param {any} fileOps the host's own record of the files, as pi keeps it */
 function fileOperations(fileOps) {
-  if (fileOps === undefined || fileOps === null) return undefined;
+  if (fileOps === undefined || fileOps === null) return {};
   const { read, written, edited } = required(fileOps, "request.preparation.fileOps");
   return { read: [...(read ?? [])], modified: [...(written ?? []), ...(edited ?? [])] };
 }
 
 /** What pi's hook takes. */
-function result(preparation, range, request, written) {
-  const { summary, readFiles, modifiedFiles, tokensBefore, tokensAfter } = written;
-  const details = { readFiles, modifiedFiles, summarizer: "extractive", tokensBefore, tokensAfter };
+function result(request, range, checkpoint) {
+  const { preparation, summarizer } = request;
+  const { summary, readFiles, modifiedFiles, tokensBefore, tokensAfter, written } = checkpoint;
+  const { usage, ...how } = written ?? {};
   const compaction = {
     summary,
     tokensBefore: preparation.tokensBefore ?? measuredTokens(range, optional(request, "request")),
-    details,
+    ...(usage ? { usage } : {}),
+    details: {
+      readFiles,
+      modifiedFiles,
+      summarizer: summarizer.kind,
+      ...(written ? { strategy: "chain" } : {}),
+      ...how,
+      tokensBefore,
+      tokensAfter,
+    },
   };
   for (const kept of ["firstKeptEntryId", "retainedTail"]) {
     if (kept in preparation) compaction[kept] = preparation[kept];

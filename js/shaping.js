@@ -28,7 +28,7 @@ function reducedList(messages, name) {
 /** Edits the messages at `indices`, whose texts `plan` gets to see. */
 function editedAt(messages, indices, plan) {
   const chosen = Array.from(indices, (index) => messages[index]);
-  const edited = applyEdits(chosen, plan(stored(chosen, true)));
+  const edited = applyEdits(chosen, plan(stored(chosen, Number.POSITIVE_INFINITY)));
   const result = messages.slice();
   indices.forEach((index, i) => {
     result[index] = edited[i];

@@ -29,7 +29,7 @@ function estimateSummaryPromptTokens(input, options) {
 
 function serializeConversation(messages, options) {
   const chosen = optional(options, "options");
-  return binding.conversationText(stored(messageList(messages, "messages"), false), chosen);
+  return binding.conversationText(stored(messageList(messages, "messages"), 0), chosen);
 }
 
 function messageTokens(messages, options, name) {

@@ -1,9 +1,11 @@
 //! Summary and file lists become a checkpoint.
 
 use super::files::FileLists;
+use crate::model::Usage;
+use crate::plan::shape::Shape;
 
 /// What stands in the place of a range.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
     /// The summary with its file lists.
     pub summary: String,
@@ -13,4 +15,21 @@ pub struct Checkpoint {
     pub tokens_before: u64,
     /// Estimated tokens of the summary.
     pub tokens_after: u64,
+    /// How a model wrote it, if one did.
+    pub written: Option<Written>,
+}
+
+/// How a model wrote a summary.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Written {
+    /// How the range was summarized.
+    pub shape: Shape,
+    /// Chunks, or 1.
+    pub chunks: u32,
+    /// Whether tool output was thinned for the requests.
+    pub reduced: bool,
+    /// Requests that were sent, retries included.
+    pub requests: u32,
+    /// What they cost together, as far as it was reported.
+    pub usage: Option<Usage>,
 }

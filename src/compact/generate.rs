@@ -1,13 +1,21 @@
 //! A range becomes a checkpoint.
 
+use super::plan::Plan;
 use crate::budget::guard::Measure;
 use crate::budget::window::PromptLimit;
-use crate::checkpoint::assemble::Checkpoint;
+use crate::checkpoint::assemble::{Checkpoint, Written};
 use crate::checkpoint::files::{FileOperations, without_lists};
 use crate::error::{CompactionError, ErrorCode, Result};
 use crate::plan::chunks::ChunkBudget;
+use crate::plan::shape::Shape;
+use crate::prompt::build::Prompts;
+use crate::prompt::redact::Secrets;
+use crate::provider::Provider;
+use crate::summarize::chain::{Writing, chunks, split_turn};
+use crate::summarize::events::Event;
 use crate::summarize::extractive::pick;
 use crate::summarize::items::items;
+use crate::summarize::run::{Ended, Host, Run};
 use crate::summarize::sections::render;
 use crate::transcript::part::Message;
 use crate::transcript::serialize::range_extent;
@@ -19,48 +27,140 @@ pub const LEAST_SUMMARY: u64 = 256;
 /// UTF-16 units of an extractive summary, unless the caller says otherwise.
 pub const DEFAULT_SUMMARY: u64 = 4_000;
 
-/// What is to be compacted, and how.
-#[derive(Debug, Clone)]
+/// What is to be compacted, and within what.
+#[derive(Debug)]
 pub struct Compaction {
-    /// History and turn prefix, one after the other.
+    /// History and turn prefix, one after the other; secrets masked.
     pub range: Store,
+    /// How many messages of the range are history.
+    pub history: usize,
     /// The checkpoint that is carried on; empty for none.
     pub previous: String,
     /// The files as the host knows them; else they are read from the range.
     pub files: Option<FileOperations>,
     /// The limit of a summary prompt.
     pub limit: PromptLimit,
-    /// How prompts are measured.
-    pub measure: Measure,
+    /// The words around the text.
+    pub prompts: Prompts,
+    /// What must not leave.
+    pub secrets: Secrets,
     /// How text is measured.
     pub sizing: Sizing,
-    /// The most UTF-16 units of the summary, file lists not counted.
-    pub most: usize,
 }
 
-/// Writes the checkpoint without a model.
+impl Compaction {
+    /// How requests are measured.
+    #[must_use]
+    pub fn measure(&self) -> Measure {
+        Measure { chars_per_token: self.sizing.chars_per_token, prompts: self.prompts.sizes() }
+    }
+
+    /// Tokens held back for the summary that is carried along.
+    #[must_use]
+    pub fn reserve(&self) -> u64 {
+        self.limit.reserve(self.tokens(self.previous.encode_utf16().count()))
+    }
+
+    fn tokens(&self, units: usize) -> u64 {
+        self.sizing.chars_per_token.tokens(units)
+    }
+
+    /// The range, where there is something in it and room to say it.
+    fn checked(&self) -> Result<Vec<Message<'_>>> {
+        let range: Vec<Message<'_>> = self.range.messages().collect();
+        if range.is_empty() {
+            return Err(CompactionError::new(
+                ErrorCode::NoNewHistory,
+                "the range holds no message to summarize; compact again after the next turn",
+            ));
+        }
+        ChunkBudget::of(self.limit.tokens, self.reserve(), &self.measure())?;
+        Ok(range)
+    }
+
+    /// Body and file lists together.
+    fn assembled(&self, range: &[Message<'_>], body: String, written: Option<Written>) -> Checkpoint {
+        let files = self.files.clone().unwrap_or_else(|| FileOperations::of(range, &self.previous)).lists();
+        let summary = body + &self.secrets.masked(&files.text());
+        let carried = self.previous.encode_utf16().count();
+        Checkpoint {
+            tokens_before: self.tokens(range_extent(range, self.sizing.dialect).units() + carried),
+            tokens_after: self.tokens(summary.encode_utf16().count()),
+            summary,
+            files,
+            written,
+        }
+    }
+}
+
+/// Writes the checkpoint without a model, in at most `most` UTF-16 units, file lists not counted.
 ///
 /// # Errors
 /// `no_new_history` for an empty range; `summary_budget` when the budget leaves nothing for text.
-pub fn generate(compaction: &Compaction) -> Result<Checkpoint> {
-    let Compaction { range, previous, limit, measure, sizing, .. } = compaction;
-    let range: Vec<Message<'_>> = range.messages().collect();
-    if range.is_empty() {
-        return Err(CompactionError::new(
-            ErrorCode::NoNewHistory,
-            "the range holds no message to summarize; compact again after the next turn",
-        ));
+pub fn extract(compaction: &Compaction, most: usize) -> Result<Checkpoint> {
+    let range = compaction.checked()?;
+    let body = render(pick(&items(&range)), &without_lists(&compaction.previous), most);
+    Ok(compaction.assembled(&range, compaction.secrets.masked(&body), None))
+}
+
+/// Has a model write the checkpoint.
+///
+/// # Errors
+/// As [`extract`]; `summary_budget` also when more requests would be needed than the run allows; else why a request
+/// failed, or that the run was given up.
+pub async fn generate<P: Provider, H: Host>(
+    compaction: &Compaction,
+    run: &Run<'_, P, H>,
+) -> std::result::Result<Checkpoint, Ended> {
+    let range = compaction.checked()?;
+    let plan = Plan::of(compaction)?;
+    refuse_beyond(plan.requests, run.max_requests())?;
+    run.tell(Event::Plan { requests: plan.requests, shape: plan.shape, reduced: plan.reduced });
+    let body = write(compaction, run, &plan).await?;
+    let written = Written {
+        shape: plan.shape,
+        chunks: u32::try_from(plan.ends.len()).unwrap_or(u32::MAX),
+        reduced: plan.reduced,
+        requests: run.sent(),
+        usage: run.usage(),
+    };
+    let checkpoint = compaction.assembled(&range, body, Some(written));
+    let Checkpoint { tokens_before, tokens_after, .. } = checkpoint;
+    if tokens_after >= tokens_before {
+        run.tell(Event::Warning("the checkpoint is no smaller than what it stands for"));
     }
-    let carried = previous.encode_utf16().count();
-    let tokens = |units| sizing.chars_per_token.tokens(units);
-    ChunkBudget::of(limit.tokens, limit.reserve(tokens(carried)), measure)?;
-    let files = compaction.files.clone().unwrap_or_else(|| FileOperations::of(&range, previous)).lists();
-    let body = render(pick(&items(&range)), &without_lists(previous), compaction.most);
-    let summary = body + &files.text();
-    Ok(Checkpoint {
-        tokens_before: tokens(range_extent(&range, sizing.dialect).units() + carried),
-        tokens_after: tokens(summary.encode_utf16().count()),
-        summary,
-        files,
-    })
+    run.tell(Event::Done { tokens_before, tokens_after, requests: run.sent() });
+    Ok(checkpoint)
+}
+
+fn refuse_beyond(needed: u32, most: u32) -> Result<()> {
+    if needed <= most {
+        return Ok(());
+    }
+    Err(CompactionError::budget(format!(
+        "the plan needs {needed} requests and maxRequests allows {most}; raise it, or use a model with a larger window"
+    )))
+}
+
+async fn write<P: Provider, H: Host>(
+    compaction: &Compaction,
+    run: &Run<'_, P, H>,
+    plan: &Plan,
+) -> std::result::Result<String, Ended> {
+    let Compaction { prompts, secrets, sizing, limit, .. } = compaction;
+    let writing = Writing { prompts, secrets, sizing: *sizing, max_tokens: limit.output };
+    let range: Vec<Message<'_>> = plan.changed.as_ref().unwrap_or(&compaction.range).messages().collect();
+    let previous = secrets.masked(&without_lists(&compaction.previous));
+    match plan.shape {
+        Shape::SplitTurn => {
+            let parts = range.split_at_checked(compaction.history).unwrap_or((&range, &[]));
+            split_turn(run, &writing, parts, &previous).await
+        }
+        Shape::Single | Shape::Chunks => {
+            let starts = std::iter::once(0).chain(plan.ends.iter().copied());
+            let pieces: Vec<&[Message<'_>]> =
+                starts.zip(&plan.ends).filter_map(|(start, &end)| range.get(start..end)).collect();
+            chunks(run, &writing, &pieces, &previous).await
+        }
+    }
 }

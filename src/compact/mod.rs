@@ -1,3 +1,4 @@
 //! A compaction from beginning to end.
 
 pub mod generate;
+pub mod plan;

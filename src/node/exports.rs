@@ -84,11 +84,14 @@ pub fn reported_tokens(
     ReportedUsage { total, input, output, cache_read, cache_write }.context_tokens(&stop_reason)
 }
 
-/// A store for texts, which `read` then fills.
+/// A store for texts, which `read` then fills: tool results to some units beyond their cap, else everything whole.
 #[napi(catch_unwind)]
-pub fn store(records: &[u32], words: u32, whole: bool) -> External<Store> {
+pub fn store(records: &[u32], words: u32, beyond_cap: Option<u32>) -> External<Store> {
     let records = records.get(..words as usize).unwrap_or_default();
-    External::new(Store::new(records.to_vec(), if whole { Wanted::Whole } else { Wanted::Printed(0) }))
+    External::new(Store::new(
+        records.to_vec(),
+        beyond_cap.map_or(Wanted::Whole, |units| Wanted::Printed(units as usize)),
+    ))
 }
 
 /// The conversation text of a store.

@@ -1,117 +1,144 @@
-//! The exported compaction: read on the main thread, written off it.
+//! The exported compaction: read on the main thread, planned and written off it.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
-use napi::bindgen_prelude::{AsyncTask, External, Object};
-use napi::{Env, Task};
+use napi::Env;
+use napi::bindgen_prelude::{External, Function, Object, PromiseRaw, Utf16String};
 use napi_derive::napi;
 
-use super::error::Result;
-use super::read::Fields;
-use crate::budget::window::PromptLimit;
+use super::error::{Result, internal};
+use super::host::{HostAnswer, HostCall, NodeHost, RunHandle, Wants};
+use super::outcome::OutcomeOut;
+use super::read::{Fields, SummarizerKind};
+use super::reply::ReplyIn;
 use crate::checkpoint::assemble::Checkpoint;
 use crate::checkpoint::files::FileOperations;
-use crate::compact::generate::{Compaction, DEFAULT_SUMMARY, LEAST_SUMMARY, generate as write};
+use crate::compact::generate::{Compaction, DEFAULT_SUMMARY, LEAST_SUMMARY, extract, generate as write};
 use crate::error::{CompactionError, ErrorCode};
+use crate::prompt::redact::Secrets;
+use crate::summarize::run::{Bounds, Ended, Run};
 use crate::transcript::store::Store;
 
-/// Paths by what was done to them, as the host knows them.
-#[napi(object, object_to_js = false)]
-pub struct FilesIn {
-    /// Read.
-    pub read: Vec<String>,
-    /// Written or edited.
-    pub modified: Vec<String>,
-}
-
-impl From<FilesIn> for FileOperations {
-    fn from(files: FilesIn) -> Self {
-        Self::known(&files.read, &files.modified)
-    }
-}
-
-/// A checkpoint, or why there is none: an asynchronous rejection could carry no code of ours.
-#[napi(object, object_from_js = false)]
-pub struct CheckpointOut {
-    /// The summary with its file lists.
-    pub summary: String,
-    /// `readFiles`
-    pub read_files: Vec<String>,
-    /// `modifiedFiles`
-    pub modified_files: Vec<String>,
-    /// Estimated tokens of what was summarized.
-    pub tokens_before: f64,
-    /// Estimated tokens of the summary.
-    pub tokens_after: f64,
-    /// The code of a failure.
-    pub code: Option<&'static str>,
-    /// Its message.
-    pub message: Option<String>,
-}
-
-/// A compaction on a thread of the pool.
-pub struct Generation(Compaction);
-
-impl Task for Generation {
-    type Output = std::result::Result<Checkpoint, CompactionError>;
-    type JsValue = CheckpointOut;
-
-    fn compute(&mut self) -> napi::Result<Self::Output> {
-        let panicked = |_| Err(CompactionError::new(ErrorCode::Internal, "panic in generateCompaction"));
-        Ok(catch_unwind(AssertUnwindSafe(|| write(&self.0))).unwrap_or_else(panicked))
-    }
-
-    fn resolve(&mut self, _env: Env, output: Self::Output) -> napi::Result<CheckpointOut> {
-        Ok(output.map_or_else(failed, written))
-    }
-}
-
-fn written(checkpoint: Checkpoint) -> CheckpointOut {
-    CheckpointOut {
-        summary: checkpoint.summary,
-        read_files: checkpoint.files.read,
-        modified_files: checkpoint.files.modified,
-        tokens_before: checkpoint.tokens_before as f64,
-        tokens_after: checkpoint.tokens_after as f64,
-        code: None,
-        message: None,
-    }
-}
-
-fn failed(error: CompactionError) -> CheckpointOut {
-    CheckpointOut {
-        summary: String::new(),
-        read_files: Vec::new(),
-        modified_files: Vec::new(),
-        tokens_before: 0.0,
-        tokens_after: 0.0,
-        code: Some(error.code.as_str()),
-        message: Some(error.message),
-    }
-}
-
-/// Writes a checkpoint without a model. Takes the store's contents.
+/// A new run, before it has begun.
 #[napi(catch_unwind)]
-pub fn generate(
+pub fn new_run() -> External<Arc<RunHandle>> {
+    External::new(Arc::new(RunHandle::default()))
+}
+
+/// Gives a run up: whatever it waits for ends, and no further request leaves.
+#[napi(catch_unwind)]
+pub fn cancel_run(run: &External<Arc<RunHandle>>) {
+    run.cancel.cancel();
+}
+
+/// The answer to a request.
+#[napi(catch_unwind)]
+pub fn answer_request(run: &External<Arc<RunHandle>>, id: u32, reply: ReplyIn) {
+    run.answer(id, HostAnswer::Reply(reply.into()));
+}
+
+/// The host's word on a retry.
+#[napi(catch_unwind)]
+pub fn answer_retry(run: &External<Arc<RunHandle>>, id: u32, word: Option<bool>) {
+    run.answer(id, HostAnswer::Retry(word));
+}
+
+/// What was read of a request in JavaScript.
+#[napi(object, object_to_js = false)]
+pub struct RunInput {
+    /// Messages of the history; the rest of the store is the turn prefix.
+    pub history: u32,
+    /// The previous summary; empty for none.
+    pub previous: String,
+    /// Paths that were read, as the host knows them.
+    pub read: Option<Vec<String>>,
+    /// Paths that were changed, as the host knows them.
+    pub modified: Option<Vec<String>>,
+    /// Exact strings that must not leave.
+    pub secrets: Vec<Utf16String>,
+    /// Numbers in `[0, 1)` for jitter.
+    pub random: Vec<f64>,
+    /// Whether the host listens to events.
+    pub hears_events: bool,
+    /// Whether the host has a word on retries.
+    pub decides_retries: bool,
+}
+
+/// Who writes.
+enum Writer {
+    Extractive { most: usize },
+    Host(NodeHost, Bounds),
+}
+
+/// Writes a checkpoint. Takes the store's contents.
+#[napi(catch_unwind)]
+pub fn generate<'env>(
+    env: &'env Env,
+    run: &External<Arc<RunHandle>>,
     store: &mut External<Store>,
-    previous: String,
-    files: Option<FilesIn>,
+    input: RunInput,
     request: Object,
-    budget: Object,
-    summarizer: Object,
-) -> Result<AsyncTask<Generation>> {
+    host: Function<HostCall, ()>,
+) -> Result<PromiseRaw<'env, OutcomeOut>> {
+    let handle = Arc::clone(run);
     let request = Fields::of(&request, "request");
-    let (measure, sizing) = (request.measure()?, request.sizing()?);
-    let limit =
-        PromptLimit::of(Fields::of(&budget, "request.budget").budget()?, request.limits("mainModel")?);
-    let most = Fields::of(&summarizer, "request.summarizer").summary_chars(LEAST_SUMMARY, DEFAULT_SUMMARY)?;
-    Ok(AsyncTask::new(Generation(Compaction {
-        range: std::mem::take(&mut **store),
-        previous,
-        files: files.map(FileOperations::from),
-        limit,
-        measure,
-        sizing,
-        most,
-    })))
+    let summarizer = request.part("summarizer")?;
+    let chosen = Fields::of(&summarizer, "request.summarizer");
+    let writer = match chosen.summarizer_kind()? {
+        SummarizerKind::Extractive => {
+            Writer::Extractive { most: chosen.summary_chars(LEAST_SUMMARY, DEFAULT_SUMMARY)? }
+        }
+        SummarizerKind::Callback => {
+            let wants = Wants { events: input.hears_events, retries: input.decides_retries };
+            let host = NodeHost::new(&host, Arc::clone(&handle), wants, input.random.clone());
+            Writer::Host(host.map_err(|e| internal(&e))?, request.bounds()?)
+        }
+    };
+    let compaction = compaction(std::mem::take(&mut **store), input, request, &summarizer)?;
+    let outcome = async move { Ok(caught(handle, compaction, writer).await) };
+    env.spawn_future_with_callback(outcome, |_, outcome| Ok(OutcomeOut::from(outcome)))
+        .map_err(|e| internal(&e))
+}
+
+fn compaction(
+    mut range: Store,
+    input: RunInput,
+    request: Fields<'_, '_>,
+    summarizer: &Object<'_>,
+) -> Result<Compaction> {
+    let secrets = Secrets::new(input.secrets.iter().map(|secret| secret.to_vec()));
+    range.change_texts(|text| secrets.mask(text));
+    let files = match (input.read, input.modified) {
+        (Some(read), Some(modified)) => Some(FileOperations::known(&read, &modified)),
+        _ => None,
+    };
+    Ok(Compaction {
+        range,
+        history: input.history as usize,
+        previous: input.previous,
+        files,
+        limit: request.prompt_limit(summarizer)?,
+        prompts: request.prompt_texts()?,
+        secrets,
+        sizing: request.sizing()?,
+    })
+}
+
+/// Runs on a task of its own, so that a panic ends the task and not the process.
+async fn caught(
+    handle: Arc<RunHandle>,
+    compaction: Compaction,
+    writer: Writer,
+) -> std::result::Result<Checkpoint, Ended> {
+    let task = tokio::spawn(async move {
+        match writer {
+            Writer::Extractive { most } => extract(&compaction, most).map_err(Ended::from),
+            Writer::Host(host, bounds) => {
+                let run = Run::new(&host, &host, bounds, handle.cancel.clone());
+                write(&compaction, &run).await
+            }
+        }
+    });
+    let panicked = || Ended::Failed(CompactionError::new(ErrorCode::Internal, "panic in generateCompaction"));
+    task.await.unwrap_or_else(|_| Err(panicked()))
 }

@@ -3,10 +3,14 @@
 #![expect(clippy::needless_pass_by_value, reason = "napi hands arguments over by value")]
 
 mod error;
+mod events;
 mod exports;
 mod generate;
+mod host;
+mod outcome;
 mod plans;
 mod read;
+mod reply;
 mod session;
 mod strings;
 mod write;

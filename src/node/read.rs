@@ -5,17 +5,21 @@ use napi::{JsString, ValueType};
 
 use super::error::{Error, Result, internal};
 use crate::budget::guard::Measure;
-use crate::budget::window::BudgetLimits;
+use crate::budget::window::{BudgetLimits, PromptLimit};
 use crate::error::CompactionError;
 use crate::model::ModelLimits;
 use crate::plan::chunks::{ChunkRules, MOST_CHUNKS};
 use crate::plan::tail::Retention;
 use crate::plan::turns::Grain;
-use crate::prompt::build::{PromptSizes, Template};
+use crate::prompt::build::{PromptSizes, Prompts, Template};
+use crate::provider::retry::RetryPolicy;
+use crate::summarize::run::Bounds;
 use crate::tokens::estimate::CharsPerToken;
 use crate::transcript::serialize::Dialect;
 use crate::transcript::weigh::Sizing;
 
+/// Requests that a chain may send unless the caller says otherwise (design: Rules of the house 7).
+const DEFAULT_REQUESTS: u64 = 64;
 const MOST: f64 = 9_007_199_254_740_991.0;
 
 /// A count: a non-negative safe integer.
@@ -115,6 +119,100 @@ impl Fields<'_, '_> {
         self.object(key)?.map_or(Ok(ModelLimits::default()), |model| Fields::of(&model, key).model())
     }
 
+    /// The object under `key`, which has to be there.
+    pub(super) fn part(&self, key: &str) -> Result<Object<'_>> {
+        self.object(key)?.ok_or_else(|| CompactionError::invalid(&self.path(key), "an object").into())
+    }
+
+    /// `kind` of a summarizer.
+    pub(super) fn summarizer_kind(&self) -> Result<SummarizerKind> {
+        let expected = "\"callback\" or \"extractive\"";
+        let kind = self.choice("kind", expected, |name| match name {
+            "callback" => Some(SummarizerKind::Callback),
+            "extractive" => Some(SummarizerKind::Extractive),
+            _ => None,
+        })?;
+        kind.ok_or_else(|| CompactionError::invalid(&self.path("kind"), expected).into())
+    }
+
+    /// The limit of a prompt to the summarizer: its model's, else the main model's.
+    pub(super) fn prompt_limit(&self, summarizer: &Object<'_>) -> Result<PromptLimit> {
+        let budget = self.part("budget")?;
+        let budget = Fields::of(&budget, "request.budget").budget()?;
+        let of_summarizer = Fields::of(summarizer, "request.summarizer").object("model")?;
+        let model = match of_summarizer {
+            Some(model) => Fields::of(&model, "request.summarizer.model").model()?,
+            None => self.limits("mainModel")?,
+        };
+        Ok(PromptLimit::of(budget, model))
+    }
+
+    /// `customInstructions` and `prompts`, as texts.
+    pub(super) fn prompt_texts(&self) -> Result<Prompts> {
+        let mut prompts = Prompts::with_custom(self.text("customInstructions")?.unwrap_or_default());
+        if let Some(object) = self.object("prompts")? {
+            let given = Fields::of(&object, "request.prompts");
+            for (template, name) in Template::NAMED {
+                if let Some(text) = given.text(name)? {
+                    prompts.set(template, &text);
+                }
+            }
+        }
+        Ok(prompts)
+    }
+
+    fn text(&self, key: &str) -> Result<Option<String>> {
+        match self.field(key)? {
+            None => Ok(None),
+            Some((value, ValueType::String)) => {
+                String::from_unknown(value).map(Some).map_err(|e| internal(&e))
+            }
+            Some(_) => Err(CompactionError::invalid(&self.path(key), "a string").into()),
+        }
+    }
+
+    /// `retry` and `maxRequests`.
+    pub(super) fn bounds(&self) -> Result<Bounds> {
+        let max_requests = self.count("maxRequests")?.unwrap_or(DEFAULT_REQUESTS);
+        let max_requests = u32::try_from(max_requests).unwrap_or(u32::MAX);
+        let retry = match self.object("retry")? {
+            Some(retry) => Fields::of(&retry, "request.retry").retry_policy(RetryPolicy::SUMMARY)?,
+            None => RetryPolicy::SUMMARY,
+        };
+        Ok(Bounds { retry, max_requests })
+    }
+
+    fn retry_policy(&self, preset: RetryPolicy) -> Result<RetryPolicy> {
+        let enabled = match self.field("enabled")? {
+            None => true,
+            Some((value, ValueType::Boolean)) => bool::from_unknown(value).map_err(|e| internal(&e))?,
+            Some(_) => return Err(CompactionError::invalid(&self.path("enabled"), "a boolean").into()),
+        };
+        let retries =
+            self.count("maxRetries")?.map_or(preset.max_retries, |n| u32::try_from(n).unwrap_or(u32::MAX));
+        Ok(RetryPolicy {
+            max_retries: if enabled { retries } else { 0 },
+            base_delay_ms: self
+                .within("baseDelayMs", f64::MAX, "a number from 0")?
+                .unwrap_or(preset.base_delay_ms),
+            max_delay_ms: self
+                .within("maxAgentDelayMs", f64::MAX, "a number from 0")?
+                .unwrap_or(preset.max_delay_ms),
+            jitter: self.within("jitter", 1.0, "a number from 0 to 1")?.unwrap_or(preset.jitter),
+            ..preset
+        })
+    }
+
+    /// A number from 0 to `most`.
+    fn within(&self, key: &str, most: f64, expected: &str) -> Result<Option<f64>> {
+        match self.number(key, expected)? {
+            Some(number) if !(0.0..=most).contains(&number) => {
+                Err(CompactionError::invalid(&self.path(key), expected).into())
+            }
+            number => Ok(number),
+        }
+    }
+
     /// `maxSummaryChars`.
     pub(super) fn summary_chars(&self, least: u64, default: u64) -> Result<usize> {
         let most = self.count("maxSummaryChars")?.unwrap_or(default);
@@ -186,6 +284,13 @@ impl Fields<'_, '_> {
         }
         Ok(Measure { chars_per_token: self.sizing()?.chars_per_token, prompts })
     }
+}
+
+/// Who writes a summary, by its public name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SummarizerKind {
+    Callback,
+    Extractive,
 }
 
 /// A dialect by its public name.

@@ -5,6 +5,7 @@ pub mod chunks;
 pub mod cut;
 pub mod edit;
 pub mod reduce;
+pub mod shape;
 pub mod shorten;
 pub mod tail;
 pub mod turns;

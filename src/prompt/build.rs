@@ -52,6 +52,12 @@ pub struct Prompts {
 }
 
 impl Prompts {
+    /// Our words, and what the person asks in particular.
+    #[must_use]
+    pub fn with_custom(custom: String) -> Self {
+        Self { custom, ..Self::default() }
+    }
+
     /// The host's own text for a template.
     pub fn set(&mut self, template: Template, text: &str) {
         for ((known, _), slot) in Template::NAMED.iter().zip(&mut self.overridden) {

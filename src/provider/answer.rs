@@ -39,6 +39,11 @@ const REFUSED: BadAnswer = bad(
     "the model or a content filter refused to write the summary; choose another model",
 );
 
+const FOREIGN: BadAnswer = bad(
+    ErrorCode::SummaryProvider,
+    "the summarizer's client must answer with an assistant message: an object with content blocks and a stop reason",
+);
+
 impl Answer {
     /// The summary, where the answer is one: text that is not blank, and a normal end.
     ///
@@ -48,6 +53,7 @@ impl Answer {
     pub fn summary(&self) -> Result<&str, BadAnswer> {
         let blank = self.text.trim().is_empty();
         match self.ending {
+            Ending::Foreign => Err(FOREIGN),
             Ending::Length if blank && self.thinks => Err(SPENT),
             Ending::Length => Err(CUT),
             Ending::Refusal => Err(REFUSED),

@@ -32,6 +32,8 @@ pub enum Ending {
     Refusal,
     /// Somebody else than us ended it.
     Aborted,
+    /// It is no answer of a model at all.
+    Foreign,
 }
 
 /// What a model answered.

@@ -24,6 +24,8 @@ pub struct RetryPolicy {
     pub jitter: f64,
     /// What a wish beyond the longest delay does.
     pub beyond_cap: BeyondCap,
+    /// Whether an answer without text is worth another try (requirements D57, G17).
+    pub repeats_empty_answers: bool,
 }
 
 impl RetryPolicy {
@@ -34,9 +36,11 @@ impl RetryPolicy {
         max_delay_ms: 60_000.0,
         jitter: 0.0,
         beyond_cap: BeyondCap::Stop,
+        repeats_empty_answers: false,
     };
     /// The refine strategy: three tries, 1 and 2 seconds apart.
-    pub const REFINE: Self = Self { max_retries: 2, base_delay_ms: 1_000.0, ..Self::SUMMARY };
+    pub const REFINE: Self =
+        Self { max_retries: 2, base_delay_ms: 1_000.0, repeats_empty_answers: true, ..Self::SUMMARY };
 
     /// The delay before retry number `attempt` (from 1); `None` when there is none any more.
     ///

@@ -1,0 +1,193 @@
+//! The host of a run: its client, its ear and its word on retries, all behind one weak callback.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+use napi::Status;
+use napi::bindgen_prelude::Function;
+use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
+use napi_derive::napi;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use super::events::EventOut;
+use crate::error::CompactionError;
+use crate::provider::{Failure, Provider, Reply, SummaryRequest};
+use crate::summarize::events::Event;
+use crate::summarize::run::Host;
+
+/// Calls that may wait for the main thread. A run waits for each answer, so that only events can pile up; those
+/// that find the queue full are not heard.
+const QUEUE: usize = 256;
+
+/// What the callback in `js/host.js` is called with.
+#[napi(object, object_from_js = false)]
+pub struct HostCall {
+    /// `complete`, `retry` or `event`.
+    pub kind: &'static str,
+    /// To be given back with the answer; 0 for an event.
+    pub id: u32,
+    /// System prompt.
+    pub system: Option<String>,
+    /// The one user message.
+    pub prompt: Option<String>,
+    /// Tokens allowed for the answer.
+    pub max_tokens: Option<f64>,
+    /// The failure that may be retried.
+    pub failure: Option<FailureOut>,
+    /// What happened.
+    pub event: Option<EventOut>,
+}
+
+/// A failure, as `isRetryable` gets to see it.
+#[napi(object, object_from_js = false)]
+pub struct FailureOut {
+    /// `code`
+    pub code: &'static str,
+    /// `message`
+    pub message: String,
+    /// `status`
+    pub status: Option<u32>,
+    /// `retryable`
+    pub retryable: Option<bool>,
+    /// `attempts`
+    pub attempts: Option<u32>,
+}
+
+impl From<&CompactionError> for FailureOut {
+    fn from(error: &CompactionError) -> Self {
+        Self {
+            code: error.code.as_str(),
+            message: error.message.clone(),
+            status: error.request.and_then(|request| request.status).map(u32::from),
+            retryable: error.request.map(|request| request.retryable),
+            attempts: error.request.map(|request| request.attempts),
+        }
+    }
+}
+
+/// What the host answers.
+pub(super) enum HostAnswer {
+    Reply(Reply),
+    /// Its word on a retry, where it has one.
+    Retry(Option<bool>),
+}
+
+/// A run as JavaScript holds it: what it may cancel, and the questions that it has not answered yet.
+#[derive(Default)]
+pub struct RunHandle {
+    pub(super) cancel: CancellationToken,
+    open: Mutex<HashMap<u32, oneshot::Sender<HostAnswer>>>,
+    next: AtomicU32,
+}
+
+impl RunHandle {
+    fn ask(&self) -> (u32, oneshot::Receiver<HostAnswer>) {
+        let id = self.next.fetch_add(1, Ordering::Relaxed) + 1;
+        let (sender, receiver) = oneshot::channel();
+        if let Ok(mut open) = self.open.lock() {
+            open.insert(id, sender);
+        }
+        (id, receiver)
+    }
+
+    /// Hands an answer to whoever waits for it. A second answer, or one that nobody waits for, is nothing.
+    pub(super) fn answer(&self, id: u32, answer: HostAnswer) {
+        let waiting = self.open.lock().ok().and_then(|mut open| open.remove(&id));
+        if let Some(sender) = waiting {
+            let _ = sender.send(answer);
+        }
+    }
+}
+
+type Callback = ThreadsafeFunction<HostCall, (), HostCall, Status, false, true, QUEUE>;
+
+/// The host's side of a run.
+pub(super) struct NodeHost {
+    callback: Callback,
+    handle: std::sync::Arc<RunHandle>,
+    wants: Wants,
+    /// Numbers for jitter, drawn when the run began.
+    random: Vec<f64>,
+    drawn: AtomicUsize,
+}
+
+/// What the host wants to hear and be asked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wants {
+    pub(super) events: bool,
+    pub(super) retries: bool,
+}
+
+impl NodeHost {
+    pub(super) fn new(
+        callback: &Function<'_, HostCall, ()>,
+        handle: std::sync::Arc<RunHandle>,
+        wants: Wants,
+        random: Vec<f64>,
+    ) -> napi::Result<Self> {
+        let builder =
+            callback.build_threadsafe_function::<HostCall>().weak::<true>().max_queue_size::<QUEUE>();
+        let callback = builder.build_callback(|context| Ok(context.value))?;
+        Ok(Self { callback, handle, wants, random, drawn: AtomicUsize::new(0) })
+    }
+
+    fn call(&self, call: HostCall) -> bool {
+        self.callback.call(call, ThreadsafeFunctionCallMode::NonBlocking) == Status::Ok
+    }
+
+    /// The host's answer; `None` when it cannot be asked, because its environment is going away.
+    async fn ask(&self, make: impl FnOnce(u32) -> HostCall) -> Option<HostAnswer> {
+        let (id, answer) = self.handle.ask();
+        if !self.call(make(id)) {
+            return None;
+        }
+        answer.await.ok()
+    }
+}
+
+fn call(kind: &'static str, id: u32) -> HostCall {
+    HostCall { kind, id, system: None, prompt: None, max_tokens: None, failure: None, event: None }
+}
+
+impl Provider for NodeHost {
+    async fn complete(&self, request: SummaryRequest) -> Reply {
+        let answer = self.ask(|id| HostCall {
+            system: Some(request.system),
+            prompt: Some(request.prompt),
+            max_tokens: Some(request.max_tokens as f64),
+            ..call("complete", id)
+        });
+        match answer.await {
+            Some(HostAnswer::Reply(reply)) => reply,
+            _ => Reply {
+                outcome: Err(Failure { words: "terminated".to_owned(), ..Failure::default() }),
+                usage: None,
+            },
+        }
+    }
+}
+
+impl Host for NodeHost {
+    fn hear(&self, event: Event) {
+        if self.wants.events {
+            self.call(HostCall { event: Some(event.into()), ..call("event", 0) });
+        }
+    }
+
+    async fn would_retry(&self, error: &CompactionError) -> Option<bool> {
+        if !self.wants.retries {
+            return None;
+        }
+        match self.ask(|id| HostCall { failure: Some(error.into()), ..call("retry", id) }).await {
+            Some(HostAnswer::Retry(word)) => word,
+            _ => None,
+        }
+    }
+
+    fn random(&self) -> f64 {
+        let drawn = self.drawn.fetch_add(1, Ordering::Relaxed);
+        self.random.get(drawn).copied().unwrap_or(0.5)
+    }
+}

@@ -1,0 +1,111 @@
+//! The chain: one summary, carried from request to request (requirements C34 to C40, G13, G14).
+
+use super::events::Event;
+use super::run::{Ended, Host, Place, Run};
+use crate::prompt::build::{Prompts, Template};
+use crate::prompt::neutralize::{neutralize, neutralized};
+use crate::prompt::redact::Secrets;
+use crate::provider::{Provider, SummaryRequest};
+use crate::tokens::estimate::CharsPerToken;
+use crate::transcript::part::Message;
+use crate::transcript::serialize::conversation;
+use crate::transcript::weigh::Sizing;
+
+/// Heads the beginning of a split turn below the summary of the history.
+const TURN_HEADING: &str = "\n\n---\n\n## The current turn, from its beginning\n\n";
+/// Stands for the history of a session whose first turn is split.
+const NO_HISTORY: &str = "Nothing came before the current turn.";
+
+/// What every request of a chain needs.
+pub struct Writing<'a> {
+    /// The words around the text.
+    pub prompts: &'a Prompts,
+    /// What must not leave.
+    pub secrets: &'a Secrets,
+    /// How text is measured.
+    pub sizing: Sizing,
+    /// Tokens allowed for an answer.
+    pub max_tokens: u64,
+}
+
+impl Writing<'_> {
+    /// A request for the summary of some messages, carrying an earlier one along.
+    fn request(
+        &self,
+        range: &[Message<'_>],
+        previous: Option<&str>,
+        instructions: Template,
+    ) -> SummaryRequest {
+        let mut text = conversation(range, self.sizing.dialect);
+        neutralize(&mut text);
+        let text = String::from_utf16_lossy(&text);
+        let previous = previous.map(neutralized);
+        SummaryRequest {
+            system: self.prompts.text(Template::System).to_owned(),
+            prompt: self.prompts.user_message(&text, previous.as_deref(), instructions),
+            max_tokens: self.max_tokens,
+        }
+    }
+
+    async fn ask<P: Provider, H: Host>(
+        &self,
+        run: &Run<'_, P, H>,
+        request: &SummaryRequest,
+        (index, of): (u32, u32),
+    ) -> Result<String, Ended> {
+        let place = Place { index, of, prompt_tokens: tokens(&request.prompt, self.sizing.chars_per_token) };
+        let summary = run.ask(request, place).await?;
+        let summary = self.secrets.masked(summary.trim());
+        let summary_tokens = tokens(&summary, self.sizing.chars_per_token);
+        run.tell(Event::Chunk { index, of, summary_tokens });
+        Ok(summary)
+    }
+}
+
+/// The chunks one after the other; each request carries the summary of those before it.
+///
+/// # Errors
+/// The first failing request ends the chain.
+pub async fn chunks<P: Provider, H: Host>(
+    run: &Run<'_, P, H>,
+    writing: &Writing<'_>,
+    chunks: &[&[Message<'_>]],
+    previous: &str,
+) -> Result<String, Ended> {
+    let of = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
+    let mut summary = previous.to_owned();
+    for (chunk, index) in chunks.iter().zip(1..) {
+        let carried = (!summary.is_empty()).then_some(summary.as_str());
+        let request = writing.request(chunk, carried, Template::history(summary.len()));
+        summary = writing.ask(run, &request, (index, of)).await?;
+    }
+    Ok(summary)
+}
+
+/// History and the beginning of a split turn, a request each, joined under a heading.
+///
+/// # Errors
+/// As [`chunks`].
+pub async fn split_turn<P: Provider, H: Host>(
+    run: &Run<'_, P, H>,
+    writing: &Writing<'_>,
+    (history, prefix): (&[Message<'_>], &[Message<'_>]),
+    previous: &str,
+) -> Result<String, Ended> {
+    let of = if history.is_empty() { 1 } else { 2 };
+    let carried = (!previous.is_empty()).then_some(previous);
+    let summary = match (history, carried) {
+        ([], carried) => carried.unwrap_or(NO_HISTORY).to_owned(),
+        (history, carried) => {
+            let request = writing.request(history, carried, Template::history(previous.len()));
+            writing.ask(run, &request, (1, of)).await?
+        }
+    };
+    let request = writing.request(prefix, None, Template::TurnPrefix);
+    let turn = writing.ask(run, &request, (of, of)).await?;
+    Ok([summary.as_str(), TURN_HEADING, &turn].concat())
+}
+
+fn tokens(text: &str, ratio: CharsPerToken) -> u64 {
+    ratio.tokens(text.encode_utf16().count())
+}

@@ -1,0 +1,222 @@
+//! One run: its requests, counted and repeated, until it is done or given up.
+
+use std::future::Future;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::events::Event;
+use crate::error::{CompactionError, ErrorCode, FailedRequest};
+use crate::model::Usage;
+use crate::provider::answer::BadAnswer;
+use crate::provider::classify::{Class, classify};
+use crate::provider::retry::RetryPolicy;
+use crate::provider::{Ending, Failure, Provider, Reply, SummaryRequest};
+
+/// Why a run ended without a checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// The host gave it up.
+    Aborted,
+    /// It failed.
+    Failed(CompactionError),
+}
+
+impl From<CompactionError> for Ended {
+    fn from(error: CompactionError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// What a run tells its host, and asks it.
+pub trait Host: Sync {
+    /// Hears of a step.
+    fn hear(&self, event: Event);
+    /// The host's own word on whether a failed request is sent again; `None` leaves it to the classifier.
+    fn would_retry(&self, error: &CompactionError) -> impl Future<Output = Option<bool>> + Send;
+    /// A random number in `[0, 1)` for the jitter of a delay.
+    fn random(&self) -> f64;
+}
+
+/// Bounds of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    /// How a request is repeated.
+    pub retry: RetryPolicy,
+    /// The most requests, first tries and retries alike.
+    pub max_requests: u32,
+}
+
+/// A run under way.
+pub struct Run<'a, P, H> {
+    provider: &'a P,
+    host: &'a H,
+    bounds: Bounds,
+    cancel: CancellationToken,
+    sent: AtomicU32,
+    usage: Mutex<Option<Usage>>,
+}
+
+/// Where a request stands in its run.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    /// Which one, from 1.
+    pub index: u32,
+    /// Of how many.
+    pub of: u32,
+    /// Estimated tokens of its prompt.
+    pub prompt_tokens: u64,
+}
+
+impl<'a, P: Provider, H: Host> Run<'a, P, H> {
+    /// A run that has not sent anything.
+    pub fn new(provider: &'a P, host: &'a H, bounds: Bounds, cancel: CancellationToken) -> Self {
+        Self { provider, host, bounds, cancel, sent: AtomicU32::new(0), usage: Mutex::new(None) }
+    }
+
+    /// Requests sent so far.
+    pub fn sent(&self) -> u32 {
+        self.sent.load(Ordering::Relaxed)
+    }
+
+    /// The most requests.
+    pub fn max_requests(&self) -> u32 {
+        self.bounds.max_requests
+    }
+
+    /// What all requests cost together, as far as it was reported.
+    pub fn usage(&self) -> Option<Usage> {
+        self.usage.lock().ok().and_then(|usage| *usage)
+    }
+
+    /// Tells the host.
+    pub fn tell(&self, event: Event) {
+        self.host.hear(event);
+    }
+
+    /// The summary that a request brings, after as many tries as the policy allows.
+    ///
+    /// # Errors
+    /// [`Ended::Aborted`] as soon as the run is given up; else why the last try failed.
+    pub async fn ask(&self, request: &SummaryRequest, place: Place) -> Result<String, Ended> {
+        for attempt in 1.. {
+            let reply = self.send(request, place, attempt).await?;
+            let fault = match self.judge(reply) {
+                Ok(summary) => return Ok(summary),
+                Err(fault) => fault,
+            };
+            let error = fault.error(attempt, &self.bounds.retry);
+            let delay = self.delay(&fault, &error, attempt).await.ok_or(Ended::Failed(error))?;
+            let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
+            self.tell(Event::Retry { index: place.index, attempt, delay_ms, code: fault.code });
+            self.unless_aborted(tokio::time::sleep(delay)).await?;
+        }
+        Err(Ended::Aborted)
+    }
+
+    async fn send(&self, request: &SummaryRequest, place: Place, attempt: u32) -> Result<Reply, Ended> {
+        if self.cancel.is_cancelled() {
+            return Err(Ended::Aborted);
+        }
+        if self.sent.fetch_add(1, Ordering::Relaxed) >= self.bounds.max_requests {
+            return Err(CompactionError::budget(format!(
+                "the limit of {} requests is reached; raise maxRequests or allow larger chunks",
+                self.bounds.max_requests
+            ))
+            .into());
+        }
+        let Place { index, of, prompt_tokens } = place;
+        self.tell(Event::Request { index, of, attempt, prompt_tokens });
+        self.unless_aborted(self.provider.complete(request.clone())).await
+    }
+
+    /// Runs the future until it is done or the run is given up; the abort comes first when both are there.
+    async fn unless_aborted<T>(&self, future: impl Future<Output = T>) -> Result<T, Ended> {
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Err(Ended::Aborted),
+            done = future => Ok(done),
+        }
+    }
+
+    fn judge(&self, reply: Reply) -> Result<String, Fault> {
+        if let (Some(usage), Ok(mut sum)) = (reply.usage, self.usage.lock()) {
+            *sum = Some(sum.map_or(usage, |sum| sum.and(usage)));
+        }
+        let answer = reply.outcome.map_err(|failure| Fault::of(&failure))?;
+        if answer.ending == Ending::Aborted {
+            // Nobody here aborted: whatever cut the answer off may pass (requirements D61, G3).
+            return Err(Fault::provider(Class::Transient));
+        }
+        answer.summary().map(str::to_owned).map_err(Fault::bad)
+    }
+
+    async fn delay(&self, fault: &Fault, error: &CompactionError, attempt: u32) -> Option<Duration> {
+        let retry = &self.bounds.retry;
+        let passes = fault.class == Class::Transient
+            || (fault.code == ErrorCode::SummaryEmpty && retry.repeats_empty_answers);
+        let own = passes && fault.class != Class::Overflow;
+        let again = match fault.class {
+            // The same prompt would overflow again, whatever the host thinks.
+            Class::Overflow => false,
+            _ => self.host.would_retry(error).await.unwrap_or(own),
+        };
+        again.then(|| retry.delay(attempt, fault.wish, self.host.random())).flatten()
+    }
+}
+
+/// Why one try brought no summary.
+#[derive(Debug, Clone, Copy)]
+struct Fault {
+    code: ErrorCode,
+    class: Class,
+    message: &'static str,
+    status: Option<u16>,
+    /// Milliseconds that the provider asks to wait.
+    wish: Option<f64>,
+}
+
+impl Fault {
+    fn of(failure: &Failure) -> Self {
+        Self { status: failure.status, wish: failure.retry_after_ms, ..Self::provider(classify(failure)) }
+    }
+
+    fn provider(class: Class) -> Self {
+        let (code, message) = match class {
+            Class::Transient => (
+                ErrorCode::SummaryProvider,
+                "the provider was overloaded, unreachable or cut the answer off; try again later",
+            ),
+            Class::Permanent => (
+                ErrorCode::SummaryProvider,
+                "the provider refused the request; check the key, the account's quota and the model's name",
+            ),
+            Class::Overflow => (
+                ErrorCode::ContextOverflow,
+                "the provider says that the prompt is larger than its model takes; state the model's real \
+                 contextWindow or maxInputTokens",
+            ),
+        };
+        Self { code, class, message, status: None, wish: None }
+    }
+
+    fn bad(answer: BadAnswer) -> Self {
+        Self { code: answer.code, class: Class::Permanent, message: answer.message, status: None, wish: None }
+    }
+
+    fn error(&self, attempts: u32, retry: &RetryPolicy) -> CompactionError {
+        let tries = if attempts == 1 { "once".to_owned() } else { format!("{attempts} times") };
+        let wish = match self.wish {
+            Some(ms) if ms > retry.max_delay_ms => {
+                format!("; it asks to wait {:.0} s, longer than the longest delay allowed", ms / 1_000.0)
+            }
+            _ => String::new(),
+        };
+        let retryable = self.class == Class::Transient;
+        let request = Some(FailedRequest { status: self.status, retryable, attempts });
+        let message = format!("{} (tried {tries}{wish})", self.message);
+        CompactionError { request, ..CompactionError::new(self.code, message) }
+    }
+}
