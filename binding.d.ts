@@ -168,12 +168,12 @@ export interface FailureOut {
 /** pi's cut point. */
 export declare function findCut(records: Uint32Array, words: number, keepRecentTokens: number, options: object): CutOut
 
-/** Writes a checkpoint. Takes the store's contents. */
-export declare function generate(run: ExternalObject<RunHandle>, store: ExternalObject<Store>, input: RunInput, request: object, host: (arg: HostCall) => void): Promise<OutcomeOut>
+/** Begins to write a checkpoint; the host's callback hears of the end. Takes the store's contents. */
+export declare function generate(run: ExternalObject<RunHandle>, store: ExternalObject<Store>, input: RunInput, request: object, host: (arg: HostCall) => void): void
 
 /** What the callback in `js/host.js` is called with. */
 export interface HostCall {
-  /** `complete`, `retry` or `event`. */
+  /** `complete`, `retry`, `event` or `end`. */
   kind: string
   /** To be given back with the answer; 0 for an event. */
   id: number
@@ -187,6 +187,8 @@ export interface HostCall {
   failure?: FailureOut
   /** What happened. */
   event?: EventOut
+  /** How the run ended. */
+  outcome?: OutcomeOut
 }
 
 /** The raw estimate of each message. */

@@ -32,19 +32,22 @@ function applyEdits(messages, edits) {
 
 /** @param {any} message @param {Edit[]} edits */
 function editedMessage(message, edits) {
+  /** Names of the arguments of each call that is edited. @type {Map<number, string[]>} */
+  const names = new Map();
   const copy = { ...message };
   if (Array.isArray(message.content)) copy.content = message.content.slice();
   const dropped = new Set();
   for (const edit of edits) {
     if (edit.place === "drop") dropped.add(edit.block);
-    else editPlace(copy, edit, message);
+    else editPlace(copy, edit, message, names);
   }
   if (dropped.size > 0) copy.content = copy.content.filter((_, block) => !dropped.has(block));
   return copy;
 }
 
-/** @param {any} copy @param {Edit} edit @param {any} original */
-function editPlace(copy, { place, block, member, text }, original) {
+/** @param {any} copy @param {Edit} edit @param {any} original @param {Map<number, string[]>} names */
+function editPlace(copy, edit, original, names) {
+  const { place, block, text } = edit;
   switch (place) {
     case "content":
     case "command":
@@ -59,7 +62,7 @@ function editPlace(copy, { place, block, member, text }, original) {
       copy.content = [{ type: "text", text }];
       break;
     case "argument":
-      editArgument(copy.content, block, member, text, original.content[block]);
+      editArgument(copy.content, edit, original.content[block], names);
       break;
     case "arguments":
       copy.content[block] = { ...copy.content[block], arguments: { arguments: text } };
@@ -70,13 +73,14 @@ function editPlace(copy, { place, block, member, text }, original) {
 }
 
 /** Several edits may fall on the arguments of one call: they are copied once. */
-function editArgument(content, block, member, text, original) {
+function editArgument(content, { block, member, text }, original, names) {
   if (content[block] === original) {
+    names.set(block, Object.keys(original.arguments));
     const args = original.arguments;
     content[block] = { ...original, arguments: Array.isArray(args) ? args.slice() : { ...args } };
   }
   // Defined, not assigned: a key may be called `__proto__`.
-  Object.defineProperty(content[block].arguments, Object.keys(original.arguments)[member], {
+  Object.defineProperty(content[block].arguments, names.get(block)[member], {
     value: text,
     configurable: true,
     enumerable: true,

@@ -368,7 +368,7 @@ function gather(lists, want, use) {
   try {
     const ends = [];
     let at = 0;
-    for (const name in lists) {
+    for (const name of Object.keys(lists)) {
       at = list(at, name, lists[name]);
       ends.push(at);
     }

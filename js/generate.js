@@ -2,7 +2,7 @@
 
 const { abortSignal, optional, required, summaryInput } = require("./arguments.js");
 const { binding, stored } = require("./crossing.js");
-const { fromFailure, fromNative, invalidArgument } = require("./errors.js");
+const { fromFailure, invalidArgument } = require("./errors.js");
 const { callbackOf } = require("./host.js");
 const { measuredTokens } = require("./sizing.js");
 
@@ -36,20 +36,19 @@ function generateCompaction(request) {
     const store = stored(range, beyond, "request.preparation.messages");
     const run = binding.newRun();
     const controller = new AbortController();
-    const host = { run, request, signal: controller.signal, thrown: undefined };
     const abort = () => {
       binding.cancelRun(run);
       controller.abort(signal?.reason);
       reject(signal?.reason);
     };
-    const settle = (outcome) => {
+    const settle = (/** @type {any} */ { failure, checkpoint }) => {
       signal?.removeEventListener("abort", abort);
-      if (outcome.failure) reject(fromFailure(outcome.failure, host.thrown));
-      else if (outcome.checkpoint) resolve(result(request, range, outcome.checkpoint));
+      if (failure) reject(fromFailure(failure, host.thrown));
+      else if (checkpoint) resolve(result(request, range, checkpoint));
     };
-    const promise = binding.generate(run, store, input, request, callbackOf(host));
+    const host = { run, request, settle, signal: controller.signal, thrown: undefined };
+    binding.generate(run, store, input, request, callbackOf(host));
     signal?.addEventListener("abort", abort, { once: true });
-    promise.then(settle).catch((error) => reject(fromNative(error)));
   });
 }
 

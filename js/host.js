@@ -11,6 +11,7 @@ const { fromFailure } = require("./errors.js");
  * @property {object} run the native handle
  * @property {any} request
  * @property {AbortSignal} signal fires when the run is given up
+ * @property {(outcome: any) => void} settle
  * @property {unknown} [thrown] what the host's client threw last
  */
 
@@ -18,6 +19,7 @@ const { fromFailure } = require("./errors.js");
 function callbackOf(host) {
   return (/** @type {any} */ call) => {
     if (call.kind === "event") tell(host, call.event);
+    else if (call.kind === "end") host.settle(call.outcome);
     else if (call.kind === "retry") binding.answerRetry(host.run, call.id, wordOn(host, call.failure));
     else complete(host, call);
   };

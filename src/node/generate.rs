@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use napi::Env;
-use napi::bindgen_prelude::{External, Function, Object, PromiseRaw, Utf16String};
+use napi::bindgen_prelude::{External, Function, Object, Utf16String};
 use napi_derive::napi;
 
 use super::error::{Result, internal};
 use super::host::{HostAnswer, HostCall, NodeHost, RunHandle, Wants};
-use super::outcome::OutcomeOut;
 use super::read::{Fields, SummarizerKind};
 use super::reply::ReplyIn;
-use crate::checkpoint::assemble::Checkpoint;
+use super::runtime::runtime;
 use crate::checkpoint::files::FileOperations;
 use crate::compact::generate::{Compaction, DEFAULT_SUMMARY, LEAST_SUMMARY, extract, generate as write};
 use crate::error::{CompactionError, ErrorCode};
@@ -67,37 +65,35 @@ pub struct RunInput {
 /// Who writes.
 enum Writer {
     Extractive { most: usize },
-    Host(NodeHost, Bounds),
+    Host(Bounds),
 }
 
-/// Writes a checkpoint. Takes the store's contents.
+/// Begins to write a checkpoint; the host's callback hears of the end. Takes the store's contents.
 #[napi(catch_unwind)]
-pub fn generate<'env>(
-    env: &'env Env,
+pub fn generate(
     run: &External<Arc<RunHandle>>,
     store: &mut External<Store>,
     input: RunInput,
     request: Object,
     host: Function<HostCall, ()>,
-) -> Result<PromiseRaw<'env, OutcomeOut>> {
-    let handle = Arc::clone(run);
+) -> Result<()> {
     let request = Fields::of(&request, "request");
     let summarizer = request.part("summarizer")?;
-    let chosen = Fields::of(&summarizer, "request.summarizer");
-    let writer = match chosen.summarizer_kind()? {
-        SummarizerKind::Extractive => {
-            Writer::Extractive { most: chosen.summary_chars(LEAST_SUMMARY, DEFAULT_SUMMARY)? }
-        }
-        SummarizerKind::Callback => {
-            let wants = Wants { events: input.hears_events, retries: input.decides_retries };
-            let host = NodeHost::new(&host, Arc::clone(&handle), wants, input.random.clone());
-            Writer::Host(host.map_err(|e| internal(&e))?, request.bounds()?)
-        }
-    };
+    let writer = writer(request, Fields::of(&summarizer, "request.summarizer"))?;
+    let wants = Wants { events: input.hears_events, retries: input.decides_retries };
+    let host =
+        NodeHost::new(&host, Arc::clone(run), wants, input.random.clone()).map_err(|e| internal(&e))?;
     let compaction = compaction(std::mem::take(&mut **store), input, request, &summarizer)?;
-    let outcome = async move { Ok(caught(handle, compaction, writer).await) };
-    env.spawn_future_with_callback(outcome, |_, outcome| Ok(OutcomeOut::from(outcome)))
-        .map_err(|e| internal(&e))
+    begin(host, compaction, writer).map_err(Into::into)
+}
+
+fn writer(request: Fields<'_, '_>, summarizer: Fields<'_, '_>) -> Result<Writer> {
+    match summarizer.summarizer_kind()? {
+        SummarizerKind::Extractive => {
+            Ok(Writer::Extractive { most: summarizer.summary_chars(LEAST_SUMMARY, DEFAULT_SUMMARY)? })
+        }
+        SummarizerKind::Callback => Ok(Writer::Host(request.bounds()?)),
+    }
 }
 
 fn compaction(
@@ -124,21 +120,24 @@ fn compaction(
     })
 }
 
-/// Runs on a task of its own, so that a panic ends the task and not the process.
-async fn caught(
-    handle: Arc<RunHandle>,
-    compaction: Compaction,
-    writer: Writer,
-) -> std::result::Result<Checkpoint, Ended> {
-    let task = tokio::spawn(async move {
+/// Writes on a task of its own, so that a panic ends the task and not the process.
+fn begin(host: NodeHost, compaction: Compaction, writer: Writer) -> crate::error::Result<()> {
+    let runtime = runtime()?;
+    let host = Arc::new(host);
+    let writing = Arc::clone(&host);
+    let task = runtime.spawn(async move {
         match writer {
             Writer::Extractive { most } => extract(&compaction, most).map_err(Ended::from),
-            Writer::Host(host, bounds) => {
-                let run = Run::new(&host, &host, bounds, handle.cancel.clone());
+            Writer::Host(bounds) => {
+                let run = Run::new(&*writing, &*writing, bounds, writing.cancelled());
                 write(&compaction, &run).await
             }
         }
     });
-    let panicked = || Ended::Failed(CompactionError::new(ErrorCode::Internal, "panic in generateCompaction"));
-    task.await.unwrap_or_else(|_| Err(panicked()))
+    runtime.spawn(async move {
+        let panicked =
+            || Ended::Failed(CompactionError::new(ErrorCode::Internal, "panic in generateCompaction"));
+        host.end(task.await.unwrap_or_else(|_| Err(panicked())));
+    });
+    Ok(())
 }

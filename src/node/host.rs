@@ -1,4 +1,4 @@
-//! The host of a run: its client, its ear and its word on retries, all behind one weak callback.
+//! The host of a run: its client, its ear and its word on retries, all behind one callback.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -12,10 +12,12 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::events::EventOut;
+use super::outcome::OutcomeOut;
+use crate::checkpoint::assemble::Checkpoint;
 use crate::error::CompactionError;
 use crate::provider::{Failure, Provider, Reply, SummaryRequest};
 use crate::summarize::events::Event;
-use crate::summarize::run::Host;
+use crate::summarize::run::{Ended, Host};
 
 /// Calls that may wait for the main thread. A run waits for each answer, so that only events can pile up; those
 /// that find the queue full are not heard.
@@ -24,7 +26,7 @@ const QUEUE: usize = 256;
 /// What the callback in `js/host.js` is called with.
 #[napi(object, object_from_js = false)]
 pub struct HostCall {
-    /// `complete`, `retry` or `event`.
+    /// `complete`, `retry`, `event` or `end`.
     pub kind: &'static str,
     /// To be given back with the answer; 0 for an event.
     pub id: u32,
@@ -38,6 +40,8 @@ pub struct HostCall {
     pub failure: Option<FailureOut>,
     /// What happened.
     pub event: Option<EventOut>,
+    /// How the run ended.
+    pub outcome: Option<OutcomeOut>,
 }
 
 /// A failure, as `isRetryable` gets to see it.
@@ -101,7 +105,8 @@ impl RunHandle {
     }
 }
 
-type Callback = ThreadsafeFunction<HostCall, (), HostCall, Status, false, true, QUEUE>;
+/// Keeps Node alive until the run has ended, as a pending promise of network work would.
+type Callback = ThreadsafeFunction<HostCall, (), HostCall, Status, false, false, QUEUE>;
 
 /// The host's side of a run.
 pub(super) struct NodeHost {
@@ -127,14 +132,29 @@ impl NodeHost {
         wants: Wants,
         random: Vec<f64>,
     ) -> napi::Result<Self> {
-        let builder =
-            callback.build_threadsafe_function::<HostCall>().weak::<true>().max_queue_size::<QUEUE>();
+        let builder = callback.build_threadsafe_function::<HostCall>().max_queue_size::<QUEUE>();
         let callback = builder.build_callback(|context| Ok(context.value))?;
         Ok(Self { callback, handle, wants, random, drawn: AtomicUsize::new(0) })
     }
 
+    /// Fires when the run is given up.
+    pub(super) fn cancelled(&self) -> CancellationToken {
+        self.handle.cancel.clone()
+    }
+
+    /// Tells how the run ended: the last call. Waits where events fill the queue.
+    pub(super) fn end(&self, outcome: Result<Checkpoint, Ended>) {
+        let call = HostCall { outcome: Some(outcome.into()), ..call("end", 0) };
+        self.callback.call(call, ThreadsafeFunctionCallMode::Blocking);
+    }
+
     fn call(&self, call: HostCall) -> bool {
-        self.callback.call(call, ThreadsafeFunctionCallMode::NonBlocking) == Status::Ok
+        let status = self.callback.call(call, ThreadsafeFunctionCallMode::NonBlocking);
+        if status == Status::Closing {
+            // The environment goes away, and the run with it.
+            self.handle.cancel.cancel();
+        }
+        status == Status::Ok
     }
 
     /// The host's answer; `None` when it cannot be asked, because its environment is going away.
@@ -148,7 +168,16 @@ impl NodeHost {
 }
 
 fn call(kind: &'static str, id: u32) -> HostCall {
-    HostCall { kind, id, system: None, prompt: None, max_tokens: None, failure: None, event: None }
+    HostCall {
+        kind,
+        id,
+        system: None,
+        prompt: None,
+        max_tokens: None,
+        failure: None,
+        event: None,
+        outcome: None,
+    }
 }
 
 impl Provider for NodeHost {

@@ -11,6 +11,7 @@ mod outcome;
 mod plans;
 mod read;
 mod reply;
+mod runtime;
 mod session;
 mod strings;
 mod write;

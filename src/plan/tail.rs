@@ -1,6 +1,6 @@
 //! The retained tail: the newest provider-valid window of a range (ADR 0302; requirements C8 to C29).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::edit::{Change, Edit};
 use super::shorten::{MIN_ARGUMENTS, level};
@@ -99,7 +99,7 @@ struct Kept {
     index: usize,
     tokens: u64,
     /// Blocks of calls that it loses.
-    dropped: Vec<u32>,
+    dropped: BTreeSet<u32>,
     /// For a result, the block of its call.
     answers: Option<u32>,
 }
@@ -144,32 +144,28 @@ impl Window {
     }
 
     /// Where even the smallest cuts of all messages would not fit, the oldest calls of the newest group go with
-    /// their results; one pair stays.
+    /// their results, as few as possible; one pair stays.
     fn thin(&mut self, range: &[Message<'_>], max_tokens: u64, sizing: Sizing) {
-        while self.least(range, sizing) > max_tokens && self.results().count() > 1 {
-            let Some(oldest) = self.kept.iter().position(|kept| kept.answers.is_some()) else { return };
-            let block = self.kept.remove(oldest).answers;
-            for kept in self.kept.iter_mut().filter(|kept| kept.answers.is_none()) {
-                kept.dropped.extend(block);
-            }
-        }
-        for kept in self.kept.iter_mut().filter(|kept| !kept.dropped.is_empty()) {
-            let message = range.get(kept.index);
-            kept.tokens = message.map_or(0, |message| without_calls(message, &kept.dropped, sizing));
+        let blocks: Vec<u32> = self.kept.iter().filter_map(|kept| kept.answers).collect();
+        let counts: Vec<usize> = (0..blocks.len().saturating_sub(1)).collect();
+        let without = |count: usize| -> BTreeSet<u32> { blocks.iter().take(count).copied().collect() };
+        let gone = without(
+            counts.partition_point(|&count| self.least_without(&without(count), range, sizing) > max_tokens),
+        );
+        self.kept.retain(|kept| kept.answers.is_none_or(|block| !gone.contains(&block)));
+        for kept in self.kept.iter_mut().filter(|kept| kept.answers.is_none()) {
+            kept.dropped.extend(&gone);
+            let message = range.get(kept.index).filter(|_| !kept.dropped.is_empty());
+            kept.tokens =
+                message.map_or(kept.tokens, |message| without_calls(message, &kept.dropped, sizing));
         }
         self.tokens = self.kept.iter().map(|kept| kept.tokens).sum();
     }
 
-    fn results(&self) -> impl Iterator<Item = &Kept> {
-        self.kept.iter().filter(|kept| kept.answers.is_some())
-    }
-
-    /// Tokens of the messages when each is cut as far as it may be.
-    fn least(&self, range: &[Message<'_>], sizing: Sizing) -> u64 {
-        self.kept
-            .iter()
-            .filter_map(|kept| range.get(kept.index).map(|message| kept.least(message, sizing)))
-            .sum()
+    /// Tokens of the messages without some calls and their results, each cut as far as it may be.
+    fn least_without(&self, gone: &BTreeSet<u32>, range: &[Message<'_>], sizing: Sizing) -> u64 {
+        let stays = self.kept.iter().filter(|kept| kept.answers.is_none_or(|block| !gone.contains(&block)));
+        stays.filter_map(|kept| range.get(kept.index).map(|message| kept.least(message, gone, sizing))).sum()
     }
 
     fn plan(self, range: &[Message<'_>], max_tokens: u64, sizing: Sizing) -> TailPlan {
@@ -186,7 +182,9 @@ impl Window {
     /// The units that each message too large for its share may weigh. A message with calls gets what its calls
     /// need at least; the others share the rest.
     fn cuts(&self, range: &[Message<'_>], max_tokens: u64, sizing: Sizing) -> Vec<(usize, usize)> {
-        let least = |kept: &Kept| range.get(kept.index).map_or(0, |message| kept.least(message, sizing));
+        let least = |kept: &Kept| {
+            range.get(kept.index).map_or(0, |message| kept.least(message, &BTreeSet::new(), sizing))
+        };
         let weights: Vec<u64> = self.kept.iter().map(|kept| kept.tokens).collect();
         let even = level(&weights, max_tokens);
         let (wide, shared): (Vec<&Kept>, Vec<&Kept>) = self.kept.iter().partition(|kept| least(kept) > even);
@@ -200,15 +198,15 @@ impl Window {
 
 impl Kept {
     fn whole(index: usize, message: &Message<'_>, sizing: Sizing) -> Self {
-        Self { index, tokens: sizing.message_tokens(message), dropped: Vec::new(), answers: None }
+        Self { index, tokens: sizing.message_tokens(message), dropped: BTreeSet::new(), answers: None }
     }
 
     /// Tokens of the message when it is cut as far as it may be.
-    fn least(&self, message: &Message<'_>, sizing: Sizing) -> u64 {
+    fn least(&self, message: &Message<'_>, gone: &BTreeSet<u32>, sizing: Sizing) -> u64 {
         let mut units = 0;
         each_piece(message, |piece| {
             units += match piece.name {
-                Some(_) if self.dropped.contains(&piece.block) => 0,
+                Some(_) if self.dropped.contains(&piece.block) || gone.contains(&piece.block) => 0,
                 Some(name) => piece.units.min(name + MIN_ARGUMENTS),
                 None => 0,
             }
@@ -219,7 +217,7 @@ impl Kept {
 }
 
 /// Tokens of an assistant message without the calls of the given blocks.
-fn without_calls(message: &Message<'_>, dropped: &[u32], sizing: Sizing) -> u64 {
+fn without_calls(message: &Message<'_>, dropped: &BTreeSet<u32>, sizing: Sizing) -> u64 {
     let mut units = 0;
     each_piece(message, |piece| {
         units += if piece.name.is_some() && dropped.contains(&piece.block) { 0 } else { piece.units };
@@ -239,12 +237,12 @@ fn with_results(
     blocks.dedup();
     let ids: Vec<usize> = calls(message).collect();
     let mut joining = Vec::new();
-    let mut dropped = Vec::new();
+    let mut dropped = BTreeSet::new();
     for (&id, &block) in ids.iter().zip(&blocks) {
         // Pushed newest first, so that the oldest is popped for the first call.
         match awaiting.get_mut(&id).and_then(Vec::pop) {
             Some(result) => joining.push(Kept { answers: Some(block), ..result }),
-            None => dropped.push(block),
+            None => drop(dropped.insert(block)),
         }
     }
     for id in ids {

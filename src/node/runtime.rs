@@ -1,0 +1,22 @@
+//! The threads behind Node's main thread: started at the first run, not at load, and never more than two.
+
+use std::sync::OnceLock;
+
+use tokio::runtime::{Builder, Runtime};
+
+use crate::error::{CompactionError, ErrorCode, Result};
+
+const WORKERS: usize = 2;
+
+/// The runtime of the process. It outlives every environment, and with it its threads; the addon is never unloaded.
+///
+/// # Errors
+/// `internal` where the system has no threads left.
+pub(super) fn runtime() -> Result<&'static Runtime> {
+    static RUNTIME: OnceLock<Option<Runtime>> = OnceLock::new();
+    let started = RUNTIME.get_or_init(|| {
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(WORKERS).thread_name("pi-compaction").enable_time().build().ok()
+    });
+    started.as_ref().ok_or_else(|| CompactionError::new(ErrorCode::Internal, "no threads could be started"))
+}
