@@ -135,6 +135,9 @@ test("opencode#40235 zeph#6501 a result binds to the nearest earlier call of its
     result("same", "new"),
   ]);
   assert.ok(!buildRetainedTail(unanswered, 10_000).includes(unanswered[1]), "the first call has no result");
+  const second = frozen([user("go"), call("same"), call("same"), result("same", "a"), result("same", "b")]);
+  const bound = buildRetainedTail(second, 10_000);
+  assert.ok(!bound.includes(second[1]), "a second result of one call does not answer the call before");
 });
 
 test("C14 a record with the marker keeps its window", () => {
