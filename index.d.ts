@@ -14,6 +14,9 @@ export interface MessageLike {
   readonly role: string;
 }
 
+/** Messages, or a range of a {@link Transcript}: wherever messages go in, a range may go in, with the same answer. */
+export type Messages<M> = readonly M[] | TranscriptRange<M> | Transcript<M>;
+
 /** The text form that one generation of pi sends; each equals its pi unit for unit. */
 export type Dialect =
   /** pi-agent-core 0.87.1: thinking included, tool results cut plainly at 2,000 units, system messages uncounted. */
@@ -90,7 +93,7 @@ export interface ModelLimits {
  *   list that is no array, a message that is no object.
  */
 export function compactionSummaryWouldExceedBudget<M extends MessageLike>(
-  preparation: SummaryInput<readonly M[]>,
+  preparation: SummaryInput<Messages<M>>,
   budget: BudgetLimits,
   summaryModel?: ModelLimits,
   options?: PromptOptions,
@@ -102,7 +105,7 @@ export function compactionSummaryWouldExceedBudget<M extends MessageLike>(
  * @throws CompactionError `invalid_argument`
  */
 export function estimateSummaryPromptTokens<M extends MessageLike>(
-  input: SummaryInput<readonly M[]>,
+  input: SummaryInput<Messages<M>>,
   options?: PromptOptions,
 ): number;
 
@@ -113,10 +116,7 @@ export function estimateSummaryPromptTokens<M extends MessageLike>(
  *
  * @throws CompactionError `invalid_argument`
  */
-export function serializeConversation<M extends MessageLike>(
-  messages: readonly M[],
-  options?: Sizing,
-): string;
+export function serializeConversation<M extends MessageLike>(messages: Messages<M>, options?: Sizing): string;
 
 /**
  * Tokens of one message by pi's `estimateTokens`: all its characters, tool results uncapped, an image as 4,800.
@@ -147,7 +147,7 @@ export interface ContextTokens {
  * @throws CompactionError `invalid_argument`
  */
 export function estimateContextTokens<M extends MessageLike>(
-  messages: readonly M[],
+  messages: Messages<M>,
   options?: Sizing & { afterIndex?: number | undefined },
 ): ContextTokens;
 
@@ -194,7 +194,7 @@ export interface CutPoint {
  * @throws CompactionError `invalid_argument`
  */
 export function findCut<M extends MessageLike>(
-  messages: readonly M[],
+  messages: Messages<M>,
   keepRecentTokens: number,
   options?: Sizing,
 ): CutPoint;
@@ -207,7 +207,7 @@ export function findCut<M extends MessageLike>(
  * @returns the reduced input; `undefined` when there is nothing to reduce
  * @throws CompactionError `invalid_argument`
  */
-export function reduceSummaryInput<P extends SummaryInput<readonly MessageLike[]>>(input: P): P | undefined;
+export function reduceSummaryInput<P extends SummaryInput<Messages<MessageLike>>>(input: P): P | undefined;
 
 export interface RetainedTailOptions extends Sizing {
   /**
@@ -230,7 +230,7 @@ export interface RetainedTailOptions extends Sizing {
  * @throws CompactionError `invalid_argument`
  */
 export function buildRetainedTail<M extends MessageLike>(
-  messages: readonly M[],
+  messages: Messages<M>,
   maxTokens: number,
   options?: RetainedTailOptions,
 ): M[];
@@ -263,7 +263,8 @@ export interface ChunkOptions extends PromptOptions {
  * C30–C39, G4, G5). Together they are the range, in order, nothing lost or doubled. A message too large for a chunk
  * is cut with a visible marker, head and tail kept, arguments included, never through a surrogate pair.
  *
- * @returns the chunks; `undefined` when the range is empty or needs more than `maxChunks`
+ * @returns the chunks — ranges where ranges went in —; `undefined` when the range is empty or needs more than
+ *   `maxChunks`
  * @throws CompactionError `summary_budget` when reserve and template leave nothing for text, or when a message
  *   cannot be cut small enough; `invalid_argument`
  */
@@ -271,9 +272,107 @@ export function planChunks<M extends MessageLike>(
   input: SummaryInput<readonly M[]>,
   options: ChunkOptions,
 ): M[][] | undefined;
+export function planChunks<M extends MessageLike>(
+  input: SummaryInput<TranscriptRange<M> | Transcript<M>>,
+  options: ChunkOptions,
+): TranscriptRange<M>[] | undefined;
 
 /** Who writes the summary. A host must say so: a checkpoint without a model is never an accident. */
-export type Summarizer = ExtractiveSummarizer;
+export type Summarizer = CallbackSummarizer | ExtractiveSummarizer;
+
+/** A model to summarize with. pi-ai's `Model` fits. */
+export interface SummaryModel extends ModelLimits {
+  provider: string;
+  id: string;
+  reasoning?: boolean | undefined;
+}
+
+/** What a host's client is called with: pi-ai's `Context`, one user message in it. */
+export interface SummaryContext {
+  systemPrompt: string;
+  messages: { role: "user"; content: { type: "text"; text: string }[]; timestamp: number }[];
+}
+
+/** How a host's client is called: a subset of pi-ai's stream options. */
+export interface SummaryCallOptions {
+  /** Fires, with the reason, when the compaction is given up. */
+  signal: AbortSignal;
+  /** Tokens allowed for the answer. */
+  maxTokens: number;
+  /** Retries are made here, not by the client. */
+  maxRetries: 0;
+  cacheRetention: "none";
+}
+
+/** What a host's client answers: pi-ai's `AssistantMessage` fits. */
+export interface SummaryAnswer {
+  readonly content: readonly { readonly type: string }[];
+  readonly stopReason?: string | undefined;
+  readonly errorMessage?: string | undefined;
+  readonly usage?: Usage | undefined;
+}
+
+/** Tokens and cost, in the shape of pi-ai's `Usage`. */
+export type Usage = {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+  /** Part of `cacheWrite` that stays for an hour, where that is reported. */
+  cacheWrite1h?: number;
+  /** Part of `output` that is thinking, where that is reported. */
+  reasoning?: number;
+  totalTokens: number;
+  cost: { input: number; output: number; cacheRead: number; cacheWrite: number; total: number };
+};
+
+/**
+ * The host's own client. On pi 0.87 and later `complete` is
+ * `(context, options) => modelRegistry.streamSimple(model, context, options).result()`.
+ *
+ * A rejection and an answer with `stopReason: "error"` are the same failure. Only text that is not blank, from an
+ * answer that ended normally, is a summary; thinking, a tool call, a cut-off, refused or aborted answer never is.
+ */
+export interface CallbackSummarizer {
+  kind: "callback";
+  model: SummaryModel;
+  complete(context: SummaryContext, options: SummaryCallOptions): PromiseLike<SummaryAnswer> | SummaryAnswer;
+}
+
+/** How a failed request is repeated. pi's `settings.retry` fits. */
+export interface RetryPolicy {
+  /** `false`: never. */
+  enabled?: boolean | undefined;
+  /** Retries after the first try. */
+  maxRetries?: number | undefined;
+  /** Milliseconds before the first retry; doubled for each further one. */
+  baseDelayMs?: number | undefined;
+  /** The longest delay in milliseconds. A provider that asks for more ends the run. Default 60,000. */
+  maxAgentDelayMs?: number | undefined;
+  /** Symmetric random part of a delay, 0 to 1. Default 0. */
+  jitter?: number | undefined;
+  /** Source of the randomness, in [0, 1). Default `Math.random`. */
+  random?(): number;
+}
+
+/** The policy when none is given: three retries after 2, 4 and 8 seconds (ADR 0282; requirements A15–A18). */
+export const COMPACTION_SUMMARY_RETRY_POLICY: Readonly<{ enabled: true; maxRetries: 3; baseDelayMs: 2000 }>;
+
+/** One step of a running compaction. No event holds text of the transcript, a prompt or an answer. */
+export type CompactionEvent =
+  /** What will be done; `requests` if none has to be repeated. */
+  | { type: "plan"; requests: number; shape: CompactionShape; reduced: boolean }
+  /** A request leaves. */
+  | { type: "request"; index: number; of: number; attempt: number; promptTokens: number }
+  /** A request will be repeated after `delayMs`. */
+  | { type: "retry"; index: number; attempt: number; delayMs: number; code: CompactionErrorCode }
+  /** A part of the range is summarized. */
+  | { type: "chunk"; index: number; of: number; summaryTokens: number }
+  | { type: "warning"; message: string }
+  | { type: "done"; requests: number; tokensBefore: number; tokensAfter: number };
+
+/** One request; history and turn prefix, a request each; or chunks, one chain over both (requirements G13). */
+export type CompactionShape = "single" | "split_turn" | "chunks";
 
 /** No model: picked from the transcript by rule; the same input gives the same bytes. */
 export interface ExtractiveSummarizer {
@@ -282,11 +381,29 @@ export interface ExtractiveSummarizer {
   maxSummaryChars?: number | undefined;
 }
 
-export interface CompactionRequest<P extends SummaryInput<readonly MessageLike[]>> extends PromptOptions {
+export interface CompactionRequest<P extends SummaryInput<Messages<MessageLike>>> extends PromptOptions {
   preparation: P;
   budget: BudgetLimits;
   summarizer: Summarizer;
+  /** `"chain"`: each request carries the summary so far. Default; ignored for `extractive`. */
+  strategy?: "chain" | undefined;
+  /** Limits of the conversation's own model, where the summarizer has no model. */
+  mainModel?: ModelLimits | undefined;
+  /** Default {@link COMPACTION_SUMMARY_RETRY_POLICY}. */
+  retry?: RetryPolicy | undefined;
+  /**
+   * The host's word on whether a failed request is sent again, within the policy. Without a boolean answer the
+   * classifier decides: overload, rate limits, 5xx, dropped streams and timeouts pass; quota, authentication and
+   * malformed requests do not. An overflow is never sent again.
+   */
+  isRetryable?(error: CompactionError): boolean | undefined;
+  /** The most requests, first tries and retries alike. Default 64. */
+  maxRequests?: number | undefined;
+  /** Exact strings that must not leave: masked in prompts, summary and file lists. */
+  secrets?: readonly string[] | undefined;
   signal?: AbortSignal | undefined;
+  /** Hears of each step. What it throws is ignored. */
+  onEvent?(event: CompactionEvent): void;
 }
 
 /** What a checkpoint says of itself. An alias and no interface, so that it fits pi's `JsonValue`. */
@@ -297,6 +414,14 @@ export type CompactionDetails = {
   modifiedFiles: string[];
   /** The kind of the summarizer. */
   summarizer: Summarizer["kind"];
+  /** Where a model wrote the summary: how, in how many chunks and requests. */
+  strategy?: "chain";
+  shape?: CompactionShape;
+  chunks?: number;
+  /** Whether tool output was thinned for the requests. */
+  reduced?: boolean;
+  /** Requests that were sent, retries included. */
+  requests?: number;
   /** Estimated tokens of the range and the previous summary. */
   tokensBefore: number;
   /** Estimated tokens of the checkpoint in their place. */
@@ -309,24 +434,69 @@ export type CompactionResult<P> = {
   summary: string;
   /** Size of the context before, in tokens: the preparation's, else an estimate. */
   tokensBefore: number;
+  /** Sum over the requests, where they reported it. */
+  usage?: Usage;
   details: CompactionDetails;
 } & Pick<P, Extract<keyof P, "firstKeptEntryId" | "retainedTail">>;
 
 /**
- * Writes the checkpoint of a range.
+ * Writes the checkpoint of a range: guard, one reduction, chunks, requests, assembly.
  *
- * @returns rejects with {@link CompactionError} — `no_new_history` for an empty range, `summary_budget` when the
- *   budget leaves nothing for text, `invalid_argument` — or with `signal.reason`
+ * @returns rejects with `signal.reason` as soon as the signal fires, and nothing is sent after that; else with
+ *   {@link CompactionError}: `no_new_history` for an empty range; `summary_budget` when the budget leaves nothing for
+ *   text, or more than 16 chunks or `maxRequests` requests would be needed; `summary_incomplete`, `summary_empty`,
+ *   `summary_refused` for an answer that is no summary; `context_overflow` and `summary_provider` for a provider
+ *   that failed, with what the host's client threw as `cause`; `invalid_argument`
  */
-export function generateCompaction<P extends SummaryInput<readonly MessageLike[]>>(
+export function generateCompaction<P extends SummaryInput<Messages<MessageLike>>>(
   request: CompactionRequest<P>,
 ): Promise<CompactionResult<P>>;
+
+/**
+ * A transcript that stays on the native side, so that nothing is read twice: sizes and prompt text of each message
+ * are taken when it is appended, tool results as far as they are printed.
+ *
+ * Keeps references to its messages. A message that was changed in place is measured anew only by
+ * {@link Transcript.replace}.
+ */
+export class Transcript<M = MessageLike> implements Iterable<M> {
+  constructor(messages?: Iterable<M>);
+  /** @throws CompactionError `invalid_argument` for a message that is no object; then nothing was appended */
+  append(...messages: M[]): void;
+  /** Keeps the first `length` messages. @throws CompactionError `invalid_argument` beyond the length */
+  truncate(length: number): void;
+  /** @throws CompactionError `invalid_argument` for an index that is not there */
+  replace(index: number, message: M): void;
+  readonly length: number;
+  /**
+   * A snapshot: later changes of the transcript do not touch it. Indices as of `Array.prototype.slice`, within the
+   * length.
+   *
+   * @throws CompactionError `invalid_argument` for an index out of range
+   */
+  range(start?: number, end?: number): TranscriptRange<M>;
+  /** Bytes held natively. */
+  readonly memoryUsage: number;
+  /** Lets go of everything; ranges stay. Any later call is `invalid_argument`. */
+  dispose(): void;
+  [Symbol.iterator](): Iterator<M>;
+}
+
+/** Messages of a {@link Transcript} as they were when the range was taken; the very same objects. */
+export interface TranscriptRange<M = MessageLike> extends Iterable<M> {
+  readonly length: number;
+}
 
 /** A closed set; each message says what to do. */
 export type CompactionErrorCode =
   | "invalid_argument"
   | "no_new_history"
   | "summary_budget"
+  | "context_overflow"
+  | "summary_provider"
+  | "summary_incomplete"
+  | "summary_empty"
+  | "summary_refused"
   | "session_file"
   /** A fault of this package, with how to report it. */
   | "internal";
@@ -334,6 +504,19 @@ export type CompactionErrorCode =
 export class CompactionError extends Error {
   readonly name: "CompactionError";
   readonly code: CompactionErrorCode;
-  /** Name, code and message; no cause. */
-  toJSON(): { name: string; code: CompactionErrorCode; message: string };
+  /** HTTP status of the request that failed, where there was one. */
+  readonly status?: number;
+  /** Whether trying again later may help, where a request failed. */
+  readonly retryable?: boolean;
+  /** How often that request was sent. */
+  readonly attempts?: number;
+  /** Everything but the cause, which is the host's own. */
+  toJSON(): {
+    name: string;
+    code: CompactionErrorCode;
+    message: string;
+    status?: number;
+    attempts?: number;
+    retryable?: boolean;
+  };
 }
