@@ -22,6 +22,9 @@ export declare function answerRequest(run: ExternalObject<RunHandle>, id: number
 /** The host's word on a retry. */
 export declare function answerRetry(run: ExternalObject<RunHandle>, id: number, word?: boolean | undefined | null): void
 
+/** Appends the messages of a store. */
+export declare function appendToResident(resident: ExternalObject<Resident>, store: ExternalObject<Store>): void
+
 /** Every budget of a model, in tokens but for the characters. */
 export interface Budgets {
   /** `hardLimit` */
@@ -60,7 +63,7 @@ export interface CheckpointOut {
 }
 
 /** Plans the chunks of a range. */
-export declare function chunkPlan(records: Uint32Array, words: number, previous: number, options: object): ChunksOut | null
+export declare function chunkPlan(source: unknown, start: number, end: number, previous: number, options: object): ChunksOut | null
 
 /** Chunks by index, and the messages that have to be cut. */
 export interface ChunksOut {
@@ -75,8 +78,8 @@ export interface ChunksOut {
 /** The budgets of a model. */
 export declare function contextBudget(model: object): Budgets
 
-/** The conversation text of a store. */
-export declare function conversationText(store: ExternalObject<Store>, options: object): string
+/** The conversation text of a passage. */
+export declare function conversationText(passage: ExternalObject<Passage>, options: object): string
 
 /** What each kind of token cost. */
 export interface CostOut {
@@ -101,6 +104,12 @@ export interface CutOut {
   /** `isSplitTurn` */
   isSplitTurn: boolean
 }
+
+/**
+ * Another resident transcript: the first messages, then those of the store, then what stood behind as many.
+ * Without messages in the store it ends there.
+ */
+export declare function editedResident(resident: ExternalObject<Resident>, length: number, store: ExternalObject<Store>): ExternalObject<Resident>
 
 /** One change to one message. `place` says what it changes; `block` and `member` where. */
 export interface EditOut {
@@ -148,8 +157,8 @@ export interface EventOut {
   tokensAfter?: number
 }
 
-/** The guard's verdict. */
-export declare function exceedsBudget(records: Uint32Array, history: number, words: number, previous: number, budget: object, model: object, options: object): boolean
+/** The guard's verdict on printed units of history and turn prefix, and units of the previous summary. */
+export declare function exceedsBudget(history: number, prefix: number, previous: number, budget: object, model: object, options: object): boolean
 
 /** A failure, as `isRetryable` gets to see it. */
 export interface FailureOut {
@@ -166,10 +175,10 @@ export interface FailureOut {
 }
 
 /** pi's cut point. */
-export declare function findCut(records: Uint32Array, words: number, keepRecentTokens: number, options: object): CutOut
+export declare function findCut(source: unknown, start: number, end: number, keepRecentTokens: number, options: object): CutOut
 
-/** Begins to write a checkpoint; the host's callback hears of the end. Takes the store's contents. */
-export declare function generate(run: ExternalObject<RunHandle>, store: ExternalObject<Store>, input: RunInput, request: object, host: (arg: HostCall) => void): void
+/** Begins to write a checkpoint; the host's callback hears of the end. */
+export declare function generate(run: ExternalObject<RunHandle>, passage: ExternalObject<Passage>, input: RunInput, request: object, host: (arg: HostCall) => void): void
 
 /** What the callback in `js/host.js` is called with. */
 export interface HostCall {
@@ -192,7 +201,10 @@ export interface HostCall {
 }
 
 /** The raw estimate of each message. */
-export declare function messageTokens(records: Uint32Array, words: number, options: object): Array<number>
+export declare function messageTokens(source: unknown, start: number, end: number, options: object): Array<number>
+
+/** An empty resident transcript. */
+export declare function newResident(): ExternalObject<Resident>
 
 /** A new run, before it has begun. */
 export declare function newRun(): ExternalObject<RunHandle>
@@ -205,23 +217,42 @@ export interface OutcomeOut {
   failure?: FailureOut
 }
 
+/** The messages of a range as a passage, which outlives later edits. */
+export declare function passageOfResident(resident: ExternalObject<Resident>, start: number, end: number): ExternalObject<Passage>
+
+/** The messages of a store as a passage, known secrets masked. Takes the store's contents. */
+export declare function passageOfStore(store: ExternalObject<Store>, secrets: Array<string>): ExternalObject<Passage>
+
+/** A retry policy, as pi's settings state one. */
+export interface PolicyOut {
+  /** `enabled` */
+  enabled: boolean
+  /** `maxRetries` */
+  maxRetries: number
+  /** `baseDelayMs` */
+  baseDelayMs: number
+}
+
+/** The printed units of some messages. */
+export declare function printedUnits(source: unknown, start: number, end: number, options: object): number
+
 /** The unit at which tool results are probed in a dialect; 0 for never. */
 export declare function probedCap(name: string): number
 
 /** Tokens of the larger summary request, without template and instructions. */
-export declare function promptTokens(records: Uint32Array, history: number, words: number, previous: number, options: object): number
+export declare function promptTokens(history: number, prefix: number, previous: number, options: object): number
 
 /** Reads a session file. */
 export declare function readSession(path: string): Promise<Session>
 
-/** The reduction of a store of reducible messages. */
-export declare function reduce(store: ExternalObject<Store>): Array<EditOut>
+/** The reduction of a passage. */
+export declare function reduce(passage: ExternalObject<Passage>): Array<EditOut>
 
 /** Indices of the messages that the reduction changes. */
-export declare function reducible(records: Uint32Array, words: number): Array<number>
+export declare function reducible(source: unknown, start: number, end: number): Array<number>
 
 /** Plans the replay of stored messages. */
-export declare function replayPlan(records: Uint32Array, words: number, options: object): TailOut
+export declare function replayPlan(source: unknown, start: number, end: number, options: object): TailOut
 
 /** The facts of an answer or a failure. The rules for them are in `provider`. */
 export interface ReplyIn {
@@ -252,9 +283,12 @@ export interface ReplyIn {
 /** The context size that an assistant message reports; `None` where it reports none. */
 export declare function reportedTokens(stopReason: string, total: number, input: number, output: number, cacheRead: number, cacheWrite: number): number | null
 
+/** Bytes that it holds. */
+export declare function residentBytes(resident: ExternalObject<Resident>): number
+
 /** What was read of a request in JavaScript. */
 export interface RunInput {
-  /** Messages of the history; the rest of the store is the turn prefix. */
+  /** Messages of the history; the rest of the passage is the turn prefix. */
   history: number
   /** The previous summary; empty for none. */
   previous: string
@@ -302,11 +336,14 @@ export interface SessionLine {
   reason: string
 }
 
-/** Cuts each message of a store to its target; `counted` measures as the raw estimate does, for a tail. */
-export declare function shortened(store: ExternalObject<Store>, targets: Array<number>, options: object, counted: boolean): Array<EditOut>
+/** Cuts each message of a passage to its target; `counted` measures as the raw estimate does, for a tail. */
+export declare function shortened(passage: ExternalObject<Passage>, targets: Array<number>, options: object, counted: boolean): Array<EditOut>
 
 /** A store for texts, which `read` then fills: tool results to some units beyond their cap, else everything whole. */
 export declare function store(records: Uint32Array, words: number, beyondCap?: number | undefined | null): ExternalObject<Store>
+
+/** The policy of a chain when none is given. */
+export declare function summaryRetryPolicy(): PolicyOut
 
 /** A tail by index, and what has to change in it. */
 export interface TailOut {
@@ -321,7 +358,7 @@ export interface TailOut {
 }
 
 /** Plans the retained tail. */
-export declare function tailPlan(records: Uint32Array, words: number, maxTokens: number, options: object): TailOut
+export declare function tailPlan(source: unknown, start: number, end: number, maxTokens: number, options: object): TailOut
 
 /** pi-ai's `Usage`. */
 export interface UsageOut {

@@ -4,7 +4,9 @@ const { CompactionError, typed, typedAsync } = require("./js/errors.js");
 const generate = require("./js/generate.js");
 const shaping = require("./js/shaping.js");
 const sizing = require("./js/sizing.js");
+const { Transcript } = require("./js/transcript.js");
 
+const COMPACTION_SUMMARY_RETRY_POLICY = generate.COMPACTION_SUMMARY_RETRY_POLICY;
 const buildRetainedTail = typed(shaping.buildRetainedTail);
 const compactionSummaryWouldExceedBudget = typed(sizing.compactionSummaryWouldExceedBudget);
 const contextBudget = typed(sizing.contextBudget);
@@ -20,7 +22,9 @@ const serializeConversation = typed(sizing.serializeConversation);
 
 // Plain names, so that Node finds them as named ESM imports.
 module.exports = {
+  COMPACTION_SUMMARY_RETRY_POLICY,
   CompactionError,
+  Transcript,
   buildRetainedTail,
   compactionSummaryWouldExceedBudget,
   contextBudget,

@@ -3,6 +3,7 @@
 // What callers pass, checked for shape; numbers are checked natively.
 
 const { invalidArgument } = require("./errors.js");
+const { MessageList } = require("./list.js");
 
 const NONE = Object.freeze({});
 
@@ -17,12 +18,6 @@ function required(value, name) {
   return value;
 }
 
-/** @param {unknown} value @param {string} name @returns {readonly any[]} */
-function messageList(value, name) {
-  if (!Array.isArray(value)) throw invalidArgument(name, "an array of messages");
-  return value;
-}
-
 /** @param {any} value @param {string} name @returns {number} */
 function number(value, name) {
   if (typeof value !== "number") throw invalidArgument(name, "a non-negative safe integer");
@@ -33,20 +28,15 @@ function number(value, name) {
  * The range and the summary of a preparation. The turn prefix counts only in a split turn (requirements A42).
  *
  * @param {any} value @param {string} name
- * @returns {{ lists: Record<string, readonly any[]>, previousSummary: string }}
  */
 function summaryInput(value, name) {
   const input = required(value, name);
-  const lists = {
-    [`${name}.messagesToSummarize`]: messageList(input.messagesToSummarize, `${name}.messagesToSummarize`),
-  };
-  if (input.isSplitTurn === true) {
-    const prefix = input.turnPrefixMessages ?? [];
-    lists[`${name}.turnPrefixMessages`] = messageList(prefix, `${name}.turnPrefixMessages`);
-  }
+  const history = MessageList.of(input.messagesToSummarize, `${name}.messagesToSummarize`);
+  const inTurn = input.isSplitTurn === true ? (input.turnPrefixMessages ?? []) : [];
+  const prefix = MessageList.of(inTurn, `${name}.turnPrefixMessages`);
   const previousSummary = input.previousSummary ?? "";
   if (typeof previousSummary !== "string") throw invalidArgument(`${name}.previousSummary`, "a string");
-  return { lists, previousSummary };
+  return { history, prefix, previousSummary };
 }
 
 /** @param {any} value @param {string} name @returns {AbortSignal | undefined} */
@@ -60,7 +50,6 @@ function abortSignal(value, name) {
 
 module.exports = {
   abortSignal,
-  messageList,
   number,
   optional,
   required,

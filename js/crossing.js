@@ -6,6 +6,8 @@ const binding = require("../binding.js");
 const { gather } = require("./gather.js");
 const { Depth } = require("./records.js");
 
+/** Messages, each list with the name that an error should use. @typedef {readonly (readonly [string, readonly any[]])[]} Lists */
+
 /** Units before which tool results are probed, by dialect. */
 const PROBES = { "pi-0.87": binding.probedCap("pi-0.87"), "pi-1.6": binding.probedCap("pi-1.6") };
 
@@ -13,36 +15,53 @@ const PROBES = { "pi-0.87": binding.probedCap("pi-0.87"), "pi-1.6": binding.prob
  * Gathers lengths, has the awaited strings measured, and hands the records on.
  *
  * @template T
- * @param {Record<string, readonly object[]>} lists by the name that an error should use
+ * @param {Lists} lists
  * @param {{ dialect?: string }} options
  * @param {number} depth
- * @param {(records: Uint32Array, ends: number[]) => T} use `ends` holds the word at which each list ends
+ * @param {(records: Uint32Array, start: number, end: number) => T} use
  * @returns {T}
  */
-function measured(lists, options, depth, use) {
+function gathered(lists, options, depth, use) {
   const want = { depth, probe: PROBES[options.dialect ?? "pi-0.87"] };
-  return gather(lists, want, (records, ends, strings) => {
+  return gather(lists, want, (records, words, strings) => {
     let at = 0;
     pass(strings, (batch) => {
       at = binding.measure(records, at, ...batch);
     });
-    return use(records, ends);
+    return use(records, 0, words);
   });
 }
 
 /**
  * Gathers messages with their texts into a native store.
  *
- * @param {readonly object[]} messages
+ * @param {Lists} lists
  * @param {number} beyond units that tool results are read beyond their cap; Infinity reads all of everything
- * @param {string} [name] that an error should use
  */
-function stored(messages, beyond, name = "messages") {
-  return gather({ [name]: messages }, { depth: Depth.TEXT }, (records, [words], strings) => {
+function storeOf(lists, beyond = 0) {
+  return gather(lists, { depth: Depth.TEXT }, (records, words, strings) => {
     const store = binding.store(records, words, Number.isFinite(beyond) ? beyond : undefined);
     pass(strings, (batch) => binding.read(store, ...batch));
     return store;
   });
+}
+
+/** Units that a unit of a secret takes at most inside a JSON string. */
+const ESCAPED = 6;
+
+/**
+ * Messages with their texts as far as they are printed, known secrets masked.
+ *
+ * @param {Lists} lists @param {readonly string[]} secrets
+ */
+function passageOf(lists, secrets) {
+  const beyond = ESCAPED * Math.max(0, ...secrets.map((secret) => secret.length));
+  return binding.passageOfStore(storeOf(lists, beyond), [...secrets]);
+}
+
+/** Messages with all of their texts. @param {readonly object[]} messages */
+function wholePassageOf(messages) {
+  return binding.passageOfStore(storeOf([["messages", messages]], Number.POSITIVE_INFINITY), []);
 }
 
 /** Strings that one native call takes as arguments. */
@@ -55,4 +74,4 @@ function pass(/** @type {string[]} */ all, /** @type {(batch: string[]) => void}
   }
 }
 
-module.exports = { Depth, binding, measured, stored };
+module.exports = { Depth, binding, gathered, passageOf, storeOf, wholePassageOf };

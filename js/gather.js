@@ -349,10 +349,9 @@ function one(at, message) {
  * Gathers lists of messages one after the other and hands the records to `use`.
  *
  * @template T
- * @param {Record<string, readonly object[]>} lists by the name that an error should use
+ * @param {readonly (readonly [string, readonly object[]])[]} lists each with the name that an error should use
  * @param {{ depth: number, probe?: number }} want
- * @param {(records: Uint32Array, ends: number[], strings: string[]) => T} use
- *   `ends` holds the word at which each list ends
+ * @param {(records: Uint32Array, words: number, strings: string[]) => T} use
  * @returns {T}
  */
 function gather(lists, want, use) {
@@ -366,13 +365,9 @@ function gather(lists, want, use) {
   depth = want.depth;
   probe = want.probe ?? 0;
   try {
-    const ends = [];
-    let at = 0;
-    for (const name of Object.keys(lists)) {
-      at = list(at, name, lists[name]);
-      ends.push(at);
-    }
-    return use(records, ends, strings);
+    let words = 0;
+    for (const [name, messages] of lists) words = list(words, name, messages);
+    return use(records, words, strings);
   } finally {
     strings.length = 0;
     ids.clear();

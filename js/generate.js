@@ -1,13 +1,11 @@
 "use strict";
 
 const { abortSignal, optional, required, summaryInput } = require("./arguments.js");
-const { binding, stored } = require("./crossing.js");
+const { binding } = require("./crossing.js");
 const { fromFailure, invalidArgument } = require("./errors.js");
 const { callbackOf } = require("./host.js");
 const { measuredTokens } = require("./sizing.js");
 
-/** Escapes at most: a secret may stand inside a JSON string, each unit as six. */
-const QUOTED = 6;
 /** Requests for which jitter is drawn. */
 const DRAWN = 256;
 
@@ -18,14 +16,13 @@ function generateCompaction(request) {
     const signal = abortSignal(request.signal, "request.signal");
     required(request.budget, "request.budget");
     if (required(summarizer, "request.summarizer").kind === "callback") checkCallback(summarizer);
-    const { lists, previousSummary } = summaryInput(request.preparation, "request.preparation");
+    const { history, prefix, previousSummary } = summaryInput(request.preparation, "request.preparation");
     const secrets = secretsOf(request.secrets);
     if (signal?.aborted) throw signal.reason;
 
-    const range = Object.values(lists).flat();
-    const beyond = QUOTED * Math.max(0, ...secrets.map((secret) => secret.length));
+    const range = history.and(prefix);
     const input = {
-      history: Object.values(lists)[0].length,
+      history: history.length,
       previous: previousSummary,
       ...fileOperations(request.preparation.fileOps),
       secrets,
@@ -33,7 +30,7 @@ function generateCompaction(request) {
       hearsEvents: typeof request.onEvent === "function",
       decidesRetries: typeof request.isRetryable === "function",
     };
-    const store = stored(range, beyond, "request.preparation.messages");
+    const passage = range.passage(secrets);
     const run = binding.newRun();
     const controller = new AbortController();
     const abort = () => {
@@ -47,7 +44,7 @@ function generateCompaction(request) {
       else if (checkpoint) resolve(result(request, range, checkpoint));
     };
     const host = { run, request, settle, signal: controller.signal, thrown: undefined };
-    binding.generate(run, store, input, request, callbackOf(host));
+    binding.generate(run, passage, input, request, callbackOf(host));
     signal?.addEventListener("abort", abort, { once: true });
   });
 }
@@ -108,4 +105,7 @@ function result(request, range, checkpoint) {
   return compaction;
 }
 
-module.exports = { generateCompaction };
+/** The policy when none is given. */
+const COMPACTION_SUMMARY_RETRY_POLICY = Object.freeze(binding.summaryRetryPolicy());
+
+module.exports = { COMPACTION_SUMMARY_RETRY_POLICY, generateCompaction };

@@ -1,34 +1,32 @@
 "use strict";
 
-const { messageList, number, optional, required, summaryInput } = require("./arguments.js");
-const { Depth, binding, measured, stored } = require("./crossing.js");
+const { number, optional, required, summaryInput } = require("./arguments.js");
+const { Depth, binding, wholePassageOf } = require("./crossing.js");
 const { applyEdits } = require("./edits.js");
+const { MessageList } = require("./list.js");
 
 function reduceSummaryInput(input) {
-  const { lists } = summaryInput(input, "input");
-  const fields = ["messagesToSummarize", "turnPrefixMessages"];
-  const reduced = Object.entries(lists).map(([name, messages]) => reducedList(messages, name));
-  if (reduced.every((messages) => messages === undefined)) return undefined;
-  const changed = { ...input };
-  reduced.forEach((messages, i) => {
-    if (messages) changed[fields[i]] = messages;
-  });
-  return changed;
+  const { history, prefix } = summaryInput(input, "input");
+  const [messagesToSummarize, turnPrefixMessages] = [reducedList(history), reducedList(prefix)];
+  if (!messagesToSummarize && !turnPrefixMessages) return undefined;
+  return {
+    ...input,
+    ...(messagesToSummarize && { messagesToSummarize }),
+    ...(turnPrefixMessages && { turnPrefixMessages }),
+  };
 }
 
-/** The reduced messages; undefined when none changes. @param {readonly any[]} messages @param {string} name */
-function reducedList(messages, name) {
-  const indices = measured({ [name]: messages }, {}, Depth.PRINTED, (records, [words]) =>
-    binding.reducible(records, words),
-  );
+/** The reduced messages; undefined when none changes. @param {MessageList} list */
+function reducedList(list) {
+  const indices = list.with({}, Depth.PRINTED, (...source) => binding.reducible(...source));
   if (indices.length === 0) return undefined;
-  return editedAt(messages, indices, (store) => binding.reduce(store));
+  return list.like(editedAt(list.messages, indices, (passage) => binding.reduce(passage)));
 }
 
 /** Edits the messages at `indices`, whose texts `plan` gets to see. */
 function editedAt(messages, indices, plan) {
   const chosen = Array.from(indices, (index) => messages[index]);
-  const edited = applyEdits(chosen, plan(stored(chosen, Number.POSITIVE_INFINITY)));
+  const edited = applyEdits(chosen, plan(wholePassageOf(chosen)));
   const result = messages.slice();
   indices.forEach((index, i) => {
     result[index] = edited[i];
@@ -39,7 +37,7 @@ function editedAt(messages, indices, plan) {
 /** Cuts the messages of a plan to their targets. */
 function cutMessages(messages, { cut, targets }, options, counted) {
   if (cut.length === 0) return messages;
-  return editedAt(messages, cut, (store) => binding.shortened(store, targets, options, counted));
+  return editedAt(messages, cut, (passage) => binding.shortened(passage, targets, options, counted));
 }
 
 /** The messages that a tail plan keeps. */
@@ -50,13 +48,11 @@ function tailOf(messages, plan, options) {
 }
 
 function buildRetainedTail(messages, maxTokens, options) {
-  const range = messageList(messages, "messages");
+  const range = MessageList.of(messages, "messages");
   const chosen = optional(options, "options");
   const most = number(maxTokens, "maxTokens");
-  const plan = measured({ messages: range }, chosen, Depth.COUNTED, (records, [words]) =>
-    binding.tailPlan(records, words, most, chosen),
-  );
-  return tailOf(range, plan, chosen);
+  const plan = range.with(chosen, Depth.COUNTED, (...source) => binding.tailPlan(...source, most, chosen));
+  return tailOf(range.messages, plan, chosen);
 }
 
 /** How a checkpoint record says that its tail is a recent window (requirements C14). */
@@ -64,12 +60,11 @@ const RECENT_WINDOW = "recent_window";
 
 function replayRetainedTail(recordOrMessages) {
   const isList = Array.isArray(recordOrMessages);
-  const stored = isList ? recordOrMessages : recordOrMessages?.retainedTail;
-  if (!Array.isArray(stored)) return [];
-  const messages = stored.filter((message) => message !== null && typeof message === "object");
-  const plan = measured({ messages }, {}, Depth.COUNTED, (records, [words]) =>
-    binding.replayPlan(records, words, {}),
-  );
+  const kept = isList ? recordOrMessages : recordOrMessages?.retainedTail;
+  if (!Array.isArray(kept)) return [];
+  const messages = kept.filter((message) => message !== null && typeof message === "object");
+  const list = MessageList.of(messages, "messages");
+  const plan = list.with({}, Depth.COUNTED, (...source) => binding.replayPlan(...source, {}));
   const sound = tailOf(messages, plan, {});
   if (isList || recordOrMessages.details?.retainedTailShape === RECENT_WINDOW) return sound;
   return sound.filter((message) => message.role === "user").slice(-1);
@@ -77,13 +72,18 @@ function replayRetainedTail(recordOrMessages) {
 
 function planChunks(input, options) {
   const chosen = required(options, "options");
-  const { lists, previousSummary } = summaryInput(input, "input");
-  const plan = measured(lists, chosen, Depth.COUNTED, (records, ends) =>
-    binding.chunkPlan(records, ends[ends.length - 1], previousSummary.length, chosen),
+  const { history, prefix, previousSummary } = summaryInput(input, "input");
+  const range = history.and(prefix);
+  const plan = range.with(chosen, Depth.COUNTED, (...source) =>
+    binding.chunkPlan(...source, previousSummary.length, chosen),
   );
   if (!plan) return undefined;
-  const range = cutMessages(Object.values(lists).flat(), plan, chosen, false);
-  return plan.ends.map((end, i) => range.slice(i === 0 ? 0 : plan.ends[i - 1], end));
+  const messages = plan.cut.length > 0 ? cutMessages(range.messages, plan, chosen, false) : undefined;
+  const isCut = (start, end) => plan.cut.some((index) => index >= start && index < end);
+  return plan.ends.map((end, i) => {
+    const start = i === 0 ? 0 : plan.ends[i - 1];
+    return isCut(start, end) ? range.like(messages.slice(start, end)) : range.part(start, end);
+  });
 }
 
 module.exports = { buildRetainedTail, planChunks, reduceSummaryInput, replayRetainedTail };

@@ -3,15 +3,14 @@
 use super::window::{PROMPT_MARGIN, PromptLimit};
 use crate::prompt::build::{PromptSizes, Template};
 use crate::tokens::estimate::CharsPerToken;
-use crate::transcript::serialize::Extent;
 
 /// What is to be summarized, by size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SummaryInput {
-    /// The serialized history.
-    pub history: Extent,
-    /// The serialized beginning of a split turn; empty when no turn is split (requirements A42).
-    pub prefix: Extent,
+    /// UTF-16 units of the serialized history.
+    pub history: usize,
+    /// UTF-16 units of the serialized beginning of a split turn; 0 when no turn is split (requirements A42).
+    pub prefix: usize,
     /// UTF-16 units of the previous summary.
     pub previous: usize,
 }
@@ -29,15 +28,15 @@ impl Measure {
     /// Tokens of the larger of the two requests (requirements A38, A41), without template and instructions.
     #[must_use]
     pub fn prompt_tokens(&self, input: &SummaryInput) -> u64 {
-        let history = input.history.units() + input.previous;
-        self.chars_per_token.tokens(history.max(input.prefix.units()))
+        let history = input.history + input.previous;
+        self.chars_per_token.tokens(history.max(input.prefix))
     }
 
     /// Whether a request of this input would reach the limit (requirements A41, G15).
     #[must_use]
     pub fn exceeds(&self, input: &SummaryInput, limit: PromptLimit) -> bool {
-        let history = self.chars_per_token.tokens(input.history.units() + input.previous);
-        let prefix = self.chars_per_token.tokens(input.prefix.units());
+        let history = self.chars_per_token.tokens(input.history + input.previous);
+        let prefix = self.chars_per_token.tokens(input.prefix);
         let over = |tokens: u64, excess: u64| tokens.saturating_add(excess) >= limit.tokens;
         over(history, self.excess(Template::history(input.previous), input.previous > 0))
             || (prefix > 0 && over(prefix, self.excess(Template::TurnPrefix, false)))

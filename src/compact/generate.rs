@@ -18,8 +18,8 @@ use crate::summarize::items::items;
 use crate::summarize::run::{Ended, Host, Run};
 use crate::summarize::sections::render;
 use crate::transcript::part::Message;
+use crate::transcript::resident::Passage;
 use crate::transcript::serialize::range_extent;
-use crate::transcript::store::Store;
 use crate::transcript::weigh::Sizing;
 
 /// The fewest UTF-16 units of an extractive summary: its headings and a little more.
@@ -31,7 +31,7 @@ pub const DEFAULT_SUMMARY: u64 = 4_000;
 #[derive(Debug)]
 pub struct Compaction {
     /// History and turn prefix, one after the other; secrets masked.
-    pub range: Store,
+    pub range: Passage,
     /// How many messages of the range are history.
     pub history: usize,
     /// The checkpoint that is carried on; empty for none.
@@ -149,7 +149,10 @@ async fn write<P: Provider, H: Host>(
 ) -> std::result::Result<String, Ended> {
     let Compaction { prompts, secrets, sizing, limit, .. } = compaction;
     let writing = Writing { prompts, secrets, sizing: *sizing, max_tokens: limit.output };
-    let range: Vec<Message<'_>> = plan.changed.as_ref().unwrap_or(&compaction.range).messages().collect();
+    let range: Vec<Message<'_>> = match &plan.changed {
+        Some(changed) => changed.messages().collect(),
+        None => compaction.range.messages().collect(),
+    };
     let previous = secrets.masked(&without_lists(&compaction.previous));
     match plan.shape {
         Shape::SplitTurn => {

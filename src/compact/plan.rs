@@ -87,8 +87,8 @@ fn exceeds(compaction: &Compaction, range: &[Message<'_>]) -> bool {
     let (history, prefix) = range.split_at_checked(compaction.history).unwrap_or((range, &[]));
     let dialect = compaction.sizing.dialect;
     let input = SummaryInput {
-        history: range_extent(history, dialect),
-        prefix: range_extent(prefix, dialect),
+        history: range_extent(history, dialect).units(),
+        prefix: range_extent(prefix, dialect).units(),
         previous: compaction.previous.encode_utf16().count(),
     };
     compaction.measure().exceeds(&input, compaction.limit)

@@ -1,29 +1,19 @@
 //! The exported functions: read, ask the core, answer. `index.js` alone calls them.
 
-use napi::bindgen_prelude::{External, Object, Utf16String};
+use napi::Env;
+use napi::bindgen_prelude::{External, Object, Unknown, Utf16String};
 use napi_derive::napi;
 
 use super::error::Result;
 use super::read::{Fields, dialect};
+use super::source::Source;
 use crate::budget::guard::SummaryInput;
 use crate::budget::window::{ContextBudget, PromptLimit};
 use crate::tokens::estimate::ReportedUsage;
-use crate::transcript::part::{Message, messages};
-use crate::transcript::serialize::{Dialect, conversation, extent};
+use crate::transcript::part::Message;
+use crate::transcript::resident::Passage;
+use crate::transcript::serialize::{Dialect, conversation};
 use crate::transcript::store::{Store, Wanted};
-
-/// What was gathered of an input: words of the history, words of history and turn prefix together, and UTF-16 units
-/// of the previous summary.
-fn summary_input(records: &[u32], ends: [u32; 2], previous: u32, dialect: Dialect) -> SummaryInput {
-    let [history, words] = ends.map(|end| end as usize);
-    let records = records.get(..words).unwrap_or_default();
-    let (history, prefix) = records.split_at_checked(history).unwrap_or((records, &[]));
-    SummaryInput {
-        history: extent(history, dialect),
-        prefix: extent(prefix, dialect),
-        previous: previous as usize,
-    }
-}
 
 /// The unit at which tool results are probed in a dialect; 0 for never.
 #[napi(catch_unwind)]
@@ -31,44 +21,48 @@ pub fn probed_cap(name: String) -> u32 {
     dialect(&name).and_then(Dialect::probed_cap).unwrap_or(0) as u32
 }
 
-/// The guard's verdict.
+/// The printed units of some messages.
+#[napi(catch_unwind)]
+pub fn printed_units(env: Env, source: Unknown, start: u32, end: u32, options: Object) -> Result<f64> {
+    let dialect = Fields::of(&options, "options").sizing()?.dialect;
+    Source::with(env, source, (start, end), |source| Ok(source.extent(dialect).units() as f64))
+}
+
+fn summary_input(history: f64, prefix: f64, previous: f64) -> SummaryInput {
+    let [history, prefix, previous] = [history, prefix, previous].map(|units| units as usize);
+    SummaryInput { history, prefix, previous }
+}
+
+/// The guard's verdict on printed units of history and turn prefix, and units of the previous summary.
 #[napi(catch_unwind)]
 pub fn exceeds_budget(
-    records: &[u32],
-    history: u32,
-    words: u32,
-    previous: u32,
+    history: f64,
+    prefix: f64,
+    previous: f64,
     budget: Object,
     model: Object,
     options: Object,
 ) -> Result<bool> {
-    let options = Fields::of(&options, "options");
-    let limit =
-        PromptLimit::of(Fields::of(&budget, "budget").budget()?, Fields::of(&model, "summaryModel").model()?);
-    let input = summary_input(records, [history, words], previous, options.sizing()?.dialect);
-    Ok(options.measure()?.exceeds(&input, limit))
+    let budget = Fields::of(&budget, "budget").budget()?;
+    let limit = PromptLimit::of(budget, Fields::of(&model, "summaryModel").model()?);
+    let measure = Fields::of(&options, "options").measure()?;
+    Ok(measure.exceeds(&summary_input(history, prefix, previous), limit))
 }
 
 /// Tokens of the larger summary request, without template and instructions.
 #[napi(catch_unwind)]
-pub fn prompt_tokens(
-    records: &[u32],
-    history: u32,
-    words: u32,
-    previous: u32,
-    options: Object,
-) -> Result<f64> {
-    let options = Fields::of(&options, "options");
-    let input = summary_input(records, [history, words], previous, options.sizing()?.dialect);
-    Ok(options.measure()?.prompt_tokens(&input) as f64)
+pub fn prompt_tokens(history: f64, prefix: f64, previous: f64, options: Object) -> Result<f64> {
+    let measure = Fields::of(&options, "options").measure()?;
+    Ok(measure.prompt_tokens(&summary_input(history, prefix, previous)) as f64)
 }
 
 /// The raw estimate of each message.
 #[napi(catch_unwind)]
-pub fn message_tokens(records: &[u32], words: u32, options: Object) -> Result<Vec<f64>> {
+pub fn message_tokens(env: Env, source: Unknown, start: u32, end: u32, options: Object) -> Result<Vec<f64>> {
     let sizing = Fields::of(&options, "options").sizing()?;
-    let records = records.get(..words as usize).unwrap_or_default();
-    Ok(messages(records).map(|message| sizing.message_tokens(&message) as f64).collect())
+    Source::with(env, source, (start, end), |source| {
+        Ok(source.range().iter().map(|message| sizing.message_tokens(message) as f64).collect())
+    })
 }
 
 /// The context size that an assistant message reports; `None` where it reports none.
@@ -94,10 +88,10 @@ pub fn store(records: &[u32], words: u32, beyond_cap: Option<u32>) -> External<S
     ))
 }
 
-/// The conversation text of a store.
+/// The conversation text of a passage.
 #[napi(catch_unwind)]
-pub fn conversation_text(store: &External<Store>, options: Object) -> Result<Utf16String> {
-    let range: Vec<Message<'_>> = store.messages().collect();
+pub fn conversation_text(passage: &External<Passage>, options: Object) -> Result<Utf16String> {
+    let range: Vec<Message<'_>> = passage.messages().collect();
     Ok(conversation(&range, Fields::of(&options, "options").sizing()?.dialect).into())
 }
 

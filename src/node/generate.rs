@@ -14,8 +14,9 @@ use crate::checkpoint::files::FileOperations;
 use crate::compact::generate::{Compaction, DEFAULT_SUMMARY, LEAST_SUMMARY, extract, generate as write};
 use crate::error::{CompactionError, ErrorCode};
 use crate::prompt::redact::Secrets;
+use crate::provider::retry::RetryPolicy;
 use crate::summarize::run::{Bounds, Ended, Run};
-use crate::transcript::store::Store;
+use crate::transcript::resident::Passage;
 
 /// A new run, before it has begun.
 #[napi(catch_unwind)]
@@ -41,10 +42,28 @@ pub fn answer_retry(run: &External<Arc<RunHandle>>, id: u32, word: Option<bool>)
     run.answer(id, HostAnswer::Retry(word));
 }
 
+/// A retry policy, as pi's settings state one.
+#[napi(object, object_from_js = false)]
+pub struct PolicyOut {
+    /// `enabled`
+    pub enabled: bool,
+    /// `maxRetries`
+    pub max_retries: u32,
+    /// `baseDelayMs`
+    pub base_delay_ms: f64,
+}
+
+/// The policy of a chain when none is given.
+#[napi(catch_unwind)]
+pub fn summary_retry_policy() -> PolicyOut {
+    let RetryPolicy { max_retries, base_delay_ms, .. } = RetryPolicy::SUMMARY;
+    PolicyOut { enabled: true, max_retries, base_delay_ms }
+}
+
 /// What was read of a request in JavaScript.
 #[napi(object, object_to_js = false)]
 pub struct RunInput {
-    /// Messages of the history; the rest of the store is the turn prefix.
+    /// Messages of the history; the rest of the passage is the turn prefix.
     pub history: u32,
     /// The previous summary; empty for none.
     pub previous: String,
@@ -68,11 +87,11 @@ enum Writer {
     Host(Bounds),
 }
 
-/// Begins to write a checkpoint; the host's callback hears of the end. Takes the store's contents.
+/// Begins to write a checkpoint; the host's callback hears of the end.
 #[napi(catch_unwind)]
 pub fn generate(
     run: &External<Arc<RunHandle>>,
-    store: &mut External<Store>,
+    passage: &External<Passage>,
     input: RunInput,
     request: Object,
     host: Function<HostCall, ()>,
@@ -83,7 +102,7 @@ pub fn generate(
     let wants = Wants { events: input.hears_events, retries: input.decides_retries };
     let host =
         NodeHost::new(&host, Arc::clone(run), wants, input.random.clone()).map_err(|e| internal(&e))?;
-    let compaction = compaction(std::mem::take(&mut **store), input, request, &summarizer)?;
+    let compaction = compaction((**passage).clone(), input, request, &summarizer)?;
     begin(host, compaction, writer).map_err(Into::into)
 }
 
@@ -97,13 +116,12 @@ fn writer(request: Fields<'_, '_>, summarizer: Fields<'_, '_>) -> Result<Writer>
 }
 
 fn compaction(
-    mut range: Store,
+    range: Passage,
     input: RunInput,
     request: Fields<'_, '_>,
     summarizer: &Object<'_>,
 ) -> Result<Compaction> {
     let secrets = Secrets::new(input.secrets.iter().map(|secret| secret.to_vec()));
-    range.change_texts(|text| secrets.mask(text));
     let files = match (input.read, input.modified) {
         (Some(read), Some(modified)) => Some(FileOperations::known(&read, &modified)),
         _ => None,

@@ -1,23 +1,20 @@
 //! Exported planning functions: cut point, reduction, tail, chunks, shortening.
 
-use napi::bindgen_prelude::{External, Object};
+use napi::Env;
+use napi::bindgen_prelude::{External, Object, Unknown};
 use napi_derive::napi;
 
 use super::error::Result;
 use super::read::{Fields, count};
+use super::source::Source;
 use super::write::{EditOut, edits};
-use crate::plan::chunks::{ChunkBudget, plan_chunks};
+use crate::plan::chunks::{ChunkBudget, ChunkPlan, plan_chunks};
 use crate::plan::cut::find_cut as find;
 use crate::plan::edit::{CHUNK_MARKER, Edit, TAIL_MARKER};
 use crate::plan::reduce::{reduce as thin, reducible as thinnable};
 use crate::plan::shorten::{Cut, Form, shorten};
 use crate::plan::tail::{TailPlan, plan_tail, sound};
-use crate::transcript::part::{Message, messages};
-use crate::transcript::store::Store;
-
-fn range(records: &[u32], words: u32) -> Vec<Message<'_>> {
-    messages(records.get(..words as usize).unwrap_or_default()).collect()
-}
+use crate::transcript::resident::Passage;
 
 /// Where a context is cut.
 #[napi(object, object_from_js = false)]
@@ -32,9 +29,17 @@ pub struct CutOut {
 
 /// pi's cut point.
 #[napi(catch_unwind)]
-pub fn find_cut(records: &[u32], words: u32, keep_recent_tokens: f64, options: Object) -> Result<CutOut> {
+pub fn find_cut(
+    env: Env,
+    source: Unknown,
+    start: u32,
+    end: u32,
+    keep_recent_tokens: f64,
+    options: Object,
+) -> Result<CutOut> {
     let keep = count(keep_recent_tokens, "keepRecentTokens")?;
-    let cut = find(&range(records, words), keep, Fields::of(&options, "options").sizing()?);
+    let sizing = Fields::of(&options, "options").sizing()?;
+    let cut = Source::with(env, source, (start, end), |source| Ok(find(&source.range(), keep, sizing)))?;
     let turn_start_index = cut.turn_start.and_then(|at| i32::try_from(at).ok()).unwrap_or(-1);
     Ok(CutOut {
         first_kept_index: cut.first_kept as u32,
@@ -45,14 +50,16 @@ pub fn find_cut(records: &[u32], words: u32, keep_recent_tokens: f64, options: O
 
 /// Indices of the messages that the reduction changes.
 #[napi(catch_unwind)]
-pub fn reducible(records: &[u32], words: u32) -> Vec<u32> {
-    thinnable(records.get(..words as usize).unwrap_or_default()).map(|index| index as u32).collect()
+pub fn reducible(env: Env, source: Unknown, start: u32, end: u32) -> Result<Vec<u32>> {
+    Source::with(env, source, (start, end), |source| {
+        Ok(thinnable(&source.range()).map(|index| index as u32).collect())
+    })
 }
 
-/// The reduction of a store of reducible messages.
+/// The reduction of a passage.
 #[napi(catch_unwind)]
-pub fn reduce(store: &External<Store>) -> Vec<EditOut> {
-    edits(thin(&store.messages().collect::<Vec<_>>()))
+pub fn reduce(passage: &External<Passage>) -> Vec<EditOut> {
+    edits(thin(&passage.messages().collect::<Vec<_>>()))
 }
 
 /// A tail by index, and what has to change in it.
@@ -82,16 +89,27 @@ fn cuts(cuts: Vec<(usize, usize)>) -> (Vec<u32>, Vec<u32>) {
 
 /// Plans the retained tail.
 #[napi(catch_unwind)]
-pub fn tail_plan(records: &[u32], words: u32, max_tokens: f64, options: Object) -> Result<TailOut> {
+pub fn tail_plan(
+    env: Env,
+    source: Unknown,
+    start: u32,
+    end: u32,
+    max_tokens: f64,
+    options: Object,
+) -> Result<TailOut> {
     let most = count(max_tokens, "maxTokens")?;
     let options = Fields::of(&options, "options");
-    Ok(plan_tail(&range(records, words), most, options.retention()?, options.sizing()?).into())
+    let (retention, sizing) = (options.retention()?, options.sizing()?);
+    Source::with(env, source, (start, end), |source| {
+        Ok(plan_tail(&source.range(), most, retention, sizing).into())
+    })
 }
 
 /// Plans the replay of stored messages.
 #[napi(catch_unwind)]
-pub fn replay_plan(records: &[u32], words: u32, options: Object) -> Result<TailOut> {
-    Ok(sound(&range(records, words), Fields::of(&options, "options").sizing()?).into())
+pub fn replay_plan(env: Env, source: Unknown, start: u32, end: u32, options: Object) -> Result<TailOut> {
+    let sizing = Fields::of(&options, "options").sizing()?;
+    Source::with(env, source, (start, end), |source| Ok(sound(&source.range(), sizing).into()))
 }
 
 /// Chunks by index, and the messages that have to be cut.
@@ -107,24 +125,36 @@ pub struct ChunksOut {
 
 /// Plans the chunks of a range.
 #[napi(catch_unwind)]
-pub fn chunk_plan(records: &[u32], words: u32, previous: u32, options: Object) -> Result<Option<ChunksOut>> {
+pub fn chunk_plan(
+    env: Env,
+    source: Unknown,
+    start: u32,
+    end: u32,
+    previous: u32,
+    options: Object,
+) -> Result<Option<ChunksOut>> {
     let options = Fields::of(&options, "options");
     let (measure, sizing) = (options.measure()?, options.sizing()?);
     let carried = sizing.chars_per_token.tokens(previous as usize);
     let reserve = options.count("reserve")?.unwrap_or(0).max(carried);
     let budget = ChunkBudget::of(options.required("promptLimit")?, reserve, &measure)?;
     let rules = options.chunk_rules()?;
-    let plan = plan_chunks(&range(records, words), budget, rules, sizing);
-    Ok(plan.map(|plan| {
-        let (cut, targets) = cuts(plan.cut);
-        ChunksOut { ends: plan.ends.into_iter().map(|end| end as u32).collect(), cut, targets }
-    }))
+    Source::with(env, source, (start, end), |source| {
+        Ok(plan_chunks(&source.range(), budget, rules, sizing).map(ChunksOut::from))
+    })
 }
 
-/// Cuts each message of a store to its target; `counted` measures as the raw estimate does, for a tail.
+impl From<ChunkPlan> for ChunksOut {
+    fn from(plan: ChunkPlan) -> Self {
+        let (cut, targets) = cuts(plan.cut);
+        Self { ends: plan.ends.into_iter().map(|end| end as u32).collect(), cut, targets }
+    }
+}
+
+/// Cuts each message of a passage to its target; `counted` measures as the raw estimate does, for a tail.
 #[napi(catch_unwind)]
 pub fn shortened(
-    store: &External<Store>,
+    passage: &External<Passage>,
     targets: Vec<u32>,
     options: Object,
     counted: bool,
@@ -133,7 +163,7 @@ pub fn shortened(
     let (form, marker) =
         if counted { (Form::Counted(dialect), TAIL_MARKER) } else { (Form::Printed(dialect), CHUNK_MARKER) };
     let mut found = Vec::new();
-    for (index, (message, target)) in store.messages().zip(targets).enumerate() {
+    for (index, (message, target)) in passage.messages().zip(targets).enumerate() {
         let changes = shorten(&message, Cut { form, target: target as usize, marker })?;
         found.extend(changes.into_iter().map(|change| Edit { message: index, change }));
     }

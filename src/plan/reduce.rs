@@ -1,15 +1,15 @@
 //! The one reduction: tool results to their beginning, thinking dropped (requirements A43 to A54).
 
 use super::edit::{Change, Edit, REDUCTION_MARKER};
-use crate::transcript::part::{Message, Part, Role, Tag, messages};
+use crate::transcript::part::{Message, Part, Role, Tag};
 use crate::transcript::units;
 
 /// UTF-16 units that stay of a tool result.
 pub const REDUCED_UNITS: usize = 500;
 
 /// The messages that the reduction changes, by index. Lengths are enough to know.
-pub fn reducible(records: &[u32]) -> impl Iterator<Item = usize> {
-    messages(records).enumerate().filter(|(_, message)| is_reducible(message)).map(|(i, _)| i)
+pub fn reducible(range: &[Message<'_>]) -> impl Iterator<Item = usize> {
+    range.iter().enumerate().filter(|(_, message)| is_reducible(message)).map(|(i, _)| i)
 }
 
 fn is_reducible(message: &Message<'_>) -> bool {

@@ -1,6 +1,7 @@
 //! The transcript as the core sees it: parts, the one walk over them, and their texts.
 
 pub mod part;
+pub mod resident;
 pub mod serialize;
 pub mod store;
 pub mod units;

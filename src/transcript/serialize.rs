@@ -18,6 +18,8 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// Every dialect.
+    pub const ALL: [Self; 2] = [Self::Pi087, Self::Pi16];
     /// Shown units of a tool result before it is cut (requirements A36).
     pub const TOOL_RESULT_CAP: usize = 2_000;
 

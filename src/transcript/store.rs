@@ -120,6 +120,34 @@ impl Store {
         Self { records, arena: Vec::new(), spans, next: 0, open: 0 }
     }
 
+    /// A store of one message, no larger than it has to be.
+    #[must_use]
+    pub fn of(message: &Message<'_>) -> Self {
+        let parts = message.parts().count() + 1;
+        let units = message.parts().map(|part| message.text(&part).len()).sum();
+        let mut store = Self {
+            records: Vec::with_capacity(2 * parts),
+            arena: Vec::with_capacity(units),
+            spans: Vec::with_capacity(parts),
+            next: 0,
+            open: 0,
+        };
+        store.begin(message.header());
+        for part in message.parts() {
+            store.add(part.word, part.units, message.text(&part));
+        }
+        store
+    }
+
+    /// Bytes of it, on the heap and off.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.records.capacity() * size_of::<u32>()
+            + self.arena.capacity() * size_of::<u16>()
+            + self.spans.capacity() * size_of::<(usize, usize)>()
+    }
+
     /// The records. In a store, lengths of quoted records are those of the JSON strings.
     #[must_use]
     pub fn records(&self) -> &[u32] {

@@ -1,0 +1,115 @@
+"use strict";
+
+// The resident transcript: references here, sizes and texts on the native side.
+
+const { binding, storeOf } = require("./crossing.js");
+const { invalidArgument } = require("./errors.js");
+
+/**
+ * What a range looks at. Appending only ever adds behind every range, so that a generation is shared; any other
+ * edit begins a new one.
+ *
+ * @typedef {{ resident: object, messages: any[] }} Generation
+ */
+
+class TranscriptRange {
+  #generation;
+  #start;
+  #end;
+
+  /** @param {Generation} generation @param {number} start @param {number} end */
+  constructor(generation, start, end) {
+    this.#generation = generation;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  get length() {
+    return this.#end - this.#start;
+  }
+
+  *[Symbol.iterator]() {
+    for (let i = this.#start; i < this.#end; i++) yield this.#generation.messages[i];
+  }
+
+  /** @param {any} value @returns {{ generation: Generation, start: number, end: number } | undefined} */
+  static viewOf(value) {
+    if (value instanceof Transcript) return TranscriptRange.viewOf(value.range());
+    if (typeof value !== "object" || value === null || !(#generation in value)) return undefined;
+    return { generation: value.#generation, start: value.#start, end: value.#end };
+  }
+}
+
+class Transcript {
+  /** @type {Generation | undefined} */
+  #generation = { resident: binding.newResident(), messages: [] };
+
+  /** @param {Iterable<any>} [messages] */
+  constructor(messages = []) {
+    this.append(...messages);
+  }
+
+  get #current() {
+    if (!this.#generation) throw invalidArgument("this", "a transcript that is not disposed");
+    return this.#generation;
+  }
+
+  get length() {
+    return this.#current.messages.length;
+  }
+
+  get memoryUsage() {
+    return binding.residentBytes(this.#current.resident);
+  }
+
+  /** @param {any[]} messages */
+  append(...messages) {
+    const { resident, messages: kept } = this.#current;
+    if (messages.length === 0) return;
+    binding.appendToResident(resident, storeOf([["messages", messages]]));
+    for (const message of messages) kept.push(message);
+  }
+
+  /** @param {number} length */
+  truncate(length) {
+    const { resident, messages } = this.#current;
+    const end = index(length, messages.length, "length");
+    const edited = binding.editedResident(resident, end, storeOf([]));
+    this.#generation = { resident: edited, messages: messages.slice(0, end) };
+  }
+
+  /** @param {number} at @param {any} message */
+  replace(at, message) {
+    const { resident, messages } = this.#current;
+    const place = index(at, messages.length - 1, "index");
+    const edited = binding.editedResident(resident, place, storeOf([["message", [message]]]));
+    const replaced = messages.slice();
+    replaced[place] = message;
+    this.#generation = { resident: edited, messages: replaced };
+  }
+
+  /** @param {number} [start] @param {number} [end] */
+  range(start = 0, end = this.length) {
+    const { messages } = this.#current;
+    const last = index(end, messages.length, "end");
+    return new TranscriptRange(this.#current, index(start, last, "start"), last);
+  }
+
+  dispose() {
+    this.#generation = undefined;
+  }
+
+  [Symbol.iterator]() {
+    return this.range()[Symbol.iterator]();
+  }
+}
+
+/** @param {number} value @param {number} most @param {string} name */
+function index(value, most, name) {
+  if (!Number.isInteger(value) || value < 0 || value > most) {
+    throw invalidArgument(name, `an integer from 0 to ${most}`);
+  }
+  return value;
+}
+
+module.exports = { Transcript, TranscriptRange };
