@@ -151,9 +151,10 @@ mod avx2 {
     use std::arch::x86_64::{
         __m256i, _mm_add_epi64, _mm_cvtsi128_si64, _mm_unpackhi_epi64, _mm256_add_epi64, _mm256_and_si256,
         _mm256_andnot_si256, _mm256_castsi256_si128, _mm256_cmpeq_epi8, _mm256_cmpeq_epi16,
-        _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_min_epu8, _mm256_min_epu16, _mm256_or_si256,
-        _mm256_packus_epi16, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_setr_epi8,
-        _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_sub_epi8, _mm256_testz_si256,
+        _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_min_epu8, _mm256_min_epu16,
+        _mm256_movemask_epi8, _mm256_or_si256, _mm256_packus_epi16, _mm256_sad_epu8, _mm256_set1_epi8,
+        _mm256_set1_epi16, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_sub_epi8,
+        _mm256_testz_si256,
     };
 
     const LANES: usize = 32;
@@ -163,8 +164,8 @@ mod avx2 {
     /// A unit with bit 7 has no escape. The window at `n` sets it in all lanes but the last `n`.
     const COUNTED: [[u16; LANES]; 2] = [[0x80; LANES], [0; LANES]];
 
-    /// Thirty-two units at a time, as bytes: a unit above 255 needs no escape unless it is a surrogate, and a block
-    /// with one of those goes to the twin.
+    /// Thirty-two units at a time, as bytes: a unit above 255 needs no escape unless it is half a pair, and a
+    /// block with one of those goes to the twin.
     #[target_feature(enable = "avx2")]
     pub(super) fn escape_units(text: &[u16]) -> usize {
         let mut added = _mm256_setzero_si256();
@@ -218,15 +219,14 @@ mod avx2 {
         load(&block)
     }
 
-    /// Units that escaping adds to a block, as four sums; `None` where it holds a surrogate.
+    /// Units that escaping adds to a block, as four sums; `None` where it holds half a surrogate pair.
     #[target_feature(enable = "avx2")]
     fn costs((front, back): Block) -> Option<__m256i> {
         let above = _mm256_set1_epi16(0xff00_u16.cast_signed());
         if _mm256_testz_si256(_mm256_or_si256(front, back), above) == 1 {
             return Some(byte_costs(_mm256_packus_epi16(front, back)));
         }
-        let surrogates = _mm256_or_si256(is_surrogate(front), is_surrogate(back));
-        if _mm256_testz_si256(surrogates, surrogates) == 0 {
+        if !holds_whole_pairs(front, back) {
             return None;
         }
         let most = _mm256_set1_epi16(0xff);
@@ -251,10 +251,23 @@ mod avx2 {
         _mm256_sad_epu8(_mm256_sub_epi8(long, short), _mm256_setzero_si256())
     }
 
+    /// Whether each high surrogate is followed by a low one in the block, and no low one stands alone.
     #[target_feature(enable = "avx2")]
-    fn is_surrogate(units: __m256i) -> __m256i {
-        let class = _mm256_and_si256(units, _mm256_set1_epi16(0xf800_u16.cast_signed()));
-        _mm256_cmpeq_epi16(class, _mm256_set1_epi16(0xd800_u16.cast_signed()))
+    fn holds_whole_pairs(front: __m256i, back: __m256i) -> bool {
+        let high = class_mask(front, back, 0xd800);
+        let low = class_mask(front, back, 0xdc00);
+        // Two bits a unit.
+        high >> 62 == 0 && high << 2 == low
+    }
+
+    /// Which units are surrogates of one kind, as two bits each.
+    #[target_feature(enable = "avx2")]
+    fn class_mask(front: __m256i, back: __m256i, first: u16) -> u64 {
+        let (bits, first) =
+            (_mm256_set1_epi16(0xfc00_u16.cast_signed()), _mm256_set1_epi16(first.cast_signed()));
+        let front = _mm256_movemask_epi8(_mm256_cmpeq_epi16(_mm256_and_si256(front, bits), first));
+        let back = _mm256_movemask_epi8(_mm256_cmpeq_epi16(_mm256_and_si256(back, bits), first));
+        u64::from(front.cast_unsigned()) | u64::from(back.cast_unsigned()) << 32
     }
 
     #[target_feature(enable = "avx2")]
