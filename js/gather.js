@@ -32,7 +32,6 @@ const {
   SHOWN_ONLY,
   WEIGHED_ONLY,
   WHOLE,
-  ROLE,
   USER,
   ASSISTANT,
   TOOL_RESULT,
@@ -65,7 +64,8 @@ let plain = false;
 let busy = false;
 
 // Each writer takes the word at which it writes and answers with the word behind: a local is cheaper than shared
-// state, and what throws half-way leaves nothing behind.
+// state, and what throws half-way leaves nothing behind. Where most messages pass, writers call few others: the
+// first guard of a process is interpreted, and there calls are what costs.
 
 /** @param {number} at @param {number} tag @param {number} units */
 function put(at, tag, units) {
@@ -83,8 +83,11 @@ function grow() {
 
 /** A string that is printed and counted. @param {number} at @param {number} tag @param {string} value */
 function text(at, tag, value) {
+  if (at === records.length) grow();
+  records[at] = tag;
+  records[at + 1] = value.length;
   if (depth === Depth.TEXT) strings.push(value);
-  return put(at, tag, value.length);
+  return at + 2;
 }
 
 /**
@@ -100,8 +103,7 @@ function oddText(at, tag, shown, value) {
 }
 
 /** @param {number} at @param {number} tag @param {any} value */
-function blockText(at, tag, value) {
-  if (typeof value === "string") return text(at, tag, value);
+function oddBlock(at, tag, value) {
   return oddText(at, tag, value === null || value === undefined ? "" : printed(value), value);
 }
 
@@ -113,8 +115,13 @@ function content(at, value) {
     const block = value[i];
     if (block === null || typeof block !== "object") continue;
     const type = block.type;
-    if (type === "text") at = blockText(at, TEXT | (i << 8), block.text);
-    else if (type === "image") at = put(at, IMAGE | (i << 8), 0);
+    if (type === "text") {
+      const shown = block.text;
+      if (typeof shown === "string") at = text(at, TEXT | (i << 8), shown);
+      else at = oddBlock(at, TEXT | (i << 8), shown);
+    } else if (type === "image") {
+      at = put(at, IMAGE | (i << 8), 0);
+    }
   }
   return at;
 }
@@ -126,9 +133,13 @@ function assistantContent(at, value) {
     const block = value[i];
     if (block === null || typeof block !== "object") continue;
     const type = block.type;
-    if (type === "text") at = blockText(at, TEXT | (i << 8), block.text);
-    else if (type === "toolCall") at = call(at, CALL, i << 8, block);
-    else if (type === "thinking") at = blockText(at, THINKING | (i << 8), block.thinking);
+    if (type === "toolCall") {
+      at = call(at, CALL, i << 8, block);
+    } else if (type === "text" || type === "thinking") {
+      const tag = (type === "text" ? TEXT : THINKING) | (i << 8);
+      const shown = type === "text" ? block.text : block.thinking;
+      at = typeof shown === "string" ? text(at, tag, shown) : oddBlock(at, tag, shown);
+    }
   }
   return at;
 }
@@ -271,76 +282,63 @@ function summary(at, message) {
 
 /** @param {any} reason */
 function stopOf(reason) {
-  if (depth === Depth.PRINTED) return 0;
   if (reason === "error" || reason === "aborted" || reason === "deferred") return BROKEN;
   return reason === "toolUse" ? TOOL_USE : 0;
 }
 
-/** The header of a message: its role and what else is told of it. @param {any} message */
-function headerOf(message) {
+/** One message: its header, then its parts. @param {number} at @param {any} message */
+function parts(at, message) {
   switch (message.role) {
     case "user":
-      return USER;
+      records[at] = USER;
+      return content(at + 2, message.content);
     case "assistant":
-      return ASSISTANT | stopOf(message.stopReason);
+      records[at] = ASSISTANT | (depth === Depth.PRINTED ? 0 : stopOf(message.stopReason));
+      return assistantContent(at + 2, message.content);
     case "toolResult":
-      return TOOL_RESULT | (message.isError ? ERROR : 0);
+      records[at] = TOOL_RESULT | (message.isError ? ERROR : 0);
+      return toolResult(at + 2, message);
     case "bashExecution":
-      return (
-        BASH |
-        (message.excludeFromContext ? EXCLUDED : 0) |
-        (message.cancelled ? CANCELLED : 0) |
-        (message.truncated ? TRUNCATED : 0)
-      );
+      records[at] = BASH | bashFlags(message);
+      return bash(at + 2, message);
     case "custom":
-      return CUSTOM;
+      records[at] = CUSTOM;
+      return content(at + 2, message.content);
     case "branchSummary":
-      return BRANCH_SUMMARY;
+      records[at] = BRANCH_SUMMARY;
+      return summary(at + 2, message);
     case "compactionSummary":
-      return COMPACTION_SUMMARY;
+      records[at] = COMPACTION_SUMMARY;
+      return summary(at + 2, message);
     case "system":
-      return SYSTEM;
+      records[at] = SYSTEM;
+      return system(at + 2, message);
     default:
-      return 0;
+      records[at] = MESSAGE;
+      return at + 2;
   }
 }
 
-/** The parts of one message. @param {number} at @param {number} role @param {any} message */
-function parts(at, role, message) {
-  switch (role) {
-    case ASSISTANT:
-      return assistantContent(at, message.content);
-    case TOOL_RESULT:
-      return toolResult(at, message);
-    case USER:
-    case CUSTOM:
-      return content(at, message.content);
-    case BASH:
-      return bash(at, message);
-    case BRANCH_SUMMARY:
-    case COMPACTION_SUMMARY:
-      return summary(at, message);
-    case SYSTEM:
-      return system(at, message);
-    default:
-      return at;
-  }
+/** @param {any} message */
+function bashFlags(message) {
+  return (
+    (message.excludeFromContext ? EXCLUDED : 0) |
+    (message.cancelled ? CANCELLED : 0) |
+    (message.truncated ? TRUNCATED : 0)
+  );
 }
 
 /** One message; where reading it throws, it stands there empty. @param {number} at @param {any} message */
 function one(at, message) {
   const passed = strings.length;
-  let end = put(at, MESSAGE, 0);
-  let header = MESSAGE;
+  if (at === records.length) grow();
+  let end = at + 2;
   try {
-    const told = headerOf(message);
-    end = parts(end, told & ROLE, message);
-    header = MESSAGE | told;
+    end = parts(at, message);
   } catch {
-    end = at + 2;
+    records[at] = MESSAGE;
     strings.length = passed;
   }
-  records[at] = header;
   records[at + 1] = end - at;
   return end;
 }
