@@ -1,0 +1,85 @@
+// What is measured. A new row is one more entry in the table.
+
+import { deepStrictEqual } from "node:assert/strict";
+
+/** @typedef {import("./sides.mjs").Ours} Ours */
+/** @typedef {import("./sides.mjs").Pi} Pi */
+
+/**
+ * @typedef {object} Row
+ * @property {string} name
+ * @property {"warm" | "cold" | "first"} when warm: call after call; cold: each call after the data caches were
+ *   swept; first: the first call in a fresh process
+ * @property {Record<number, Record<string, number>>} atLeast how many times faster than pi, by the first Node major
+ *   that it holds for and by session
+ * @property {(session: { path: string, messages: any[] }) => any} prepare what both sides are called with
+ * @property {(ours: Ours, data: any) => unknown} ours may return a promise
+ * @property {(pi: Pi, data: any) => unknown} pi may return a promise
+ * @property {(ours: Ours, pi: Pi, data: any) => void} assertEqual throws unless both sides answer alike
+ */
+
+/** A budget with this guard's limit (requirements A40): no headroom, hence no answer to hold back for. */
+const budgetOf = (/** @type {number} */ limit) => ({ hardLimit: limit + 2_048, requestHeadroom: 0 });
+
+/** The limit that a window of 200,000 tokens leaves. */
+const LIMIT = 200_000 - 8_192 - 2_048;
+
+/** One-shot guard over all messages of a session as history. */
+const guard = {
+  /** @type {Row["prepare"]} */
+  prepare: ({ messages }) => ({
+    preparation: { messagesToSummarize: messages, turnPrefixMessages: [], isSplitTurn: false },
+    budget: budgetOf(LIMIT),
+    limit: LIMIT,
+  }),
+  /** @type {Row["ours"]} */
+  ours: (ours, { preparation, budget }) => ours.compactionSummaryWouldExceedBudget(preparation, budget),
+  /** @type {Row["pi"]} */
+  pi: (pi, { preparation, limit }) => pi.promptTokens(preparation) >= limit,
+  assertEqual: assertGuardsEqual,
+};
+
+/** Texts, sizes, and verdicts on either side of each limit. @type {Row["assertEqual"]} */
+function assertGuardsEqual(ours, pi, data) {
+  const messages = data.preparation.messagesToSummarize;
+  deepStrictEqual(ours.serializeConversation(messages), pi.serializeConversation(messages));
+  const [front, back] = [messages.slice(0, messages.length >> 1), messages.slice(messages.length >> 1)];
+  const inputs = [
+    data.preparation,
+    { ...data.preparation, previousSummary: "a summary \u{1f980}".repeat(99) },
+    { messagesToSummarize: front, turnPrefixMessages: back, isSplitTurn: true },
+    { messagesToSummarize: back, turnPrefixMessages: front, isSplitTurn: true },
+    { messagesToSummarize: front, turnPrefixMessages: back, isSplitTurn: false },
+  ];
+  for (const input of inputs) {
+    const tokens = pi.promptTokens(input);
+    deepStrictEqual(ours.estimateSummaryPromptTokens(input), tokens);
+    for (const limit of [tokens - 1, tokens, tokens + 1]) {
+      deepStrictEqual(ours.compactionSummaryWouldExceedBudget(input, budgetOf(limit)), tokens >= limit);
+    }
+  }
+  deepStrictEqual(guard.ours(ours, data), guard.pi(pi, data));
+}
+
+/** @type {Row[]} */
+export const rows = [
+  {
+    name: "guard, one shot, warm",
+    when: "warm",
+    atLeast: { 20: { before: 15, large: 10 }, 24: { before: 12, large: 8 } },
+    ...guard,
+  },
+  { name: "guard, cold data caches", when: "cold", atLeast: { 20: { before: 5, large: 4 } }, ...guard },
+  { name: "first guard in a process", when: "first", atLeast: { 20: { before: 2, large: 2 } }, ...guard },
+];
+
+/**
+ * The least ratio of a row; `undefined` where none is asked.
+ *
+ * @param {Row} row @param {number} major of Node @param {string} session
+ */
+export function leastRatio(row, major, session) {
+  const since = Object.keys(row.atLeast).map(Number);
+  const newest = Math.max(...since.filter((first) => first <= major));
+  return row.atLeast[newest]?.[session];
+}

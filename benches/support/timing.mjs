@@ -1,0 +1,94 @@
+// Both sides in one process, round by round.
+
+/** Milliseconds that each side takes in a round. */
+const ROUND = 3;
+const WARM_ROUNDS = 150;
+const COLD_ROUNDS = 40;
+/** Rounds that warm up the compilers and are not counted. */
+const DISCARDED = 40;
+
+/** One word in each line of 64 bytes. */
+const LINE_WORDS = 16;
+const SWEPT_BYTES = 96 * 1024 * 1024;
+
+/** @typedef {() => unknown} Call */
+/** @typedef {{ ours: number, pi: number, ratio: number }} Figures milliseconds a call; pi's by ours */
+
+/** @param {number[]} numbers */
+export function median(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** The medians of many figures. @param {Figures[]} figures @returns {Figures} */
+export function medians(figures) {
+  const of = (/** @type {keyof Figures} */ key) => median(figures.map((each) => each[key]));
+  return { ours: of("ours"), pi: of("pi"), ratio: of("ratio") };
+}
+
+/** Milliseconds a call. @param {Call} call @param {number} times */
+export async function timed(call, times) {
+  const start = performance.now();
+  for (let i = 0; i < times; i++) {
+    const answer = call();
+    if (answer instanceof Promise) await answer;
+  }
+  return (performance.now() - start) / times;
+}
+
+/**
+ * Interleaved rounds; in each, both sides are called for about the same time, so that neither only ever runs with
+ * the caches as the other left them.
+ *
+ * @param {Call} ours @param {Call} pi
+ */
+export async function warm(ours, pi) {
+  const [ourTimes, piTimes] = [await timesInRound(ours), await timesInRound(pi)];
+  return rounds(
+    WARM_ROUNDS,
+    () => timed(ours, ourTimes),
+    () => timed(pi, piTimes),
+  );
+}
+
+/** Interleaved single calls, each after a sweep. @param {Call} ours @param {Call} pi */
+export async function cold(ours, pi) {
+  const swept = new Uint32Array(SWEPT_BYTES / Uint32Array.BYTES_PER_ELEMENT).fill(1);
+  const after = (/** @type {Call} */ call) => () => {
+    if (sweep(swept) === 0) throw new Error("the sweep reads ones");
+    return timed(call, 1);
+  };
+  await timesInRound(ours);
+  await timesInRound(pi);
+  return rounds(COLD_ROUNDS, after(ours), after(pi));
+}
+
+/** Evicts other data from the caches; reads only. @param {Uint32Array} words */
+function sweep(words) {
+  let sum = 0;
+  for (let i = 0; i < words.length; i += LINE_WORDS) sum += words[i];
+  return sum;
+}
+
+/** Warms a side up and answers with how many calls fill a round. @param {Call} call */
+async function timesInRound(call) {
+  const samples = [];
+  for (let i = 0; i < DISCARDED; i++) samples.push(await timed(call, 4));
+  return Math.max(1, Math.round(ROUND / median(samples.slice(DISCARDED >> 1))));
+}
+
+/**
+ * @param {number} count @param {() => Promise<number>} ours @param {() => Promise<number>} pi
+ * @returns {Promise<Figures>}
+ */
+async function rounds(count, ours, pi) {
+  const figures = [];
+  for (let i = 0; i < count; i++) {
+    const early = i % 2 === 0 ? await ours() : undefined;
+    const theirs = await pi();
+    const own = early ?? (await ours());
+    figures.push({ ours: own, pi: theirs, ratio: theirs / own });
+  }
+  return medians(figures);
+}
