@@ -22,7 +22,7 @@ export declare function answerRequest(run: ExternalObject<RunHandle>, id: number
 /** The host's word on a retry. */
 export declare function answerRetry(run: ExternalObject<RunHandle>, id: number, word?: boolean | undefined | null): void
 
-/** Appends the messages of a store. */
+/** Appends the messages of a store. Takes its contents. */
 export declare function appendToResident(resident: ExternalObject<Resident>, store: ExternalObject<Store>): void
 
 /** Every budget of a model, in tokens but for the characters. */
@@ -78,7 +78,7 @@ export interface ChunksOut {
 /** The budgets of a model. */
 export declare function contextBudget(model: object): Budgets
 
-/** The conversation text of a passage. */
+/** The conversation text of a passage. Empties it. */
 export declare function conversationText(passage: ExternalObject<Passage>, options: object): string
 
 /** What each kind of token cost. */
@@ -177,7 +177,7 @@ export interface FailureOut {
 /** pi's cut point. */
 export declare function findCut(source: unknown, start: number, end: number, keepRecentTokens: number, options: object): CutOut
 
-/** Begins to write a checkpoint; the host's callback hears of the end. */
+/** Begins to write a checkpoint; the host's callback hears of the end. Empties the passage. */
 export declare function generate(run: ExternalObject<RunHandle>, passage: ExternalObject<Passage>, input: RunInput, request: object, host: (arg: HostCall) => void): void
 
 /** What the callback in `js/host.js` is called with. */
@@ -245,7 +245,7 @@ export declare function promptTokens(history: number, prefix: number, previous: 
 /** Reads a session file. */
 export declare function readSession(path: string): Promise<Session>
 
-/** The reduction of a passage. */
+/** The reduction of a passage. Empties it. */
 export declare function reduce(passage: ExternalObject<Passage>): Array<EditOut>
 
 /** Indices of the messages that the reduction changes. */
@@ -336,7 +336,7 @@ export interface SessionLine {
   reason: string
 }
 
-/** Cuts each message of a passage to its target; `counted` measures as the raw estimate does, for a tail. */
+/** Cuts each message of a passage to its target, and empties it; `counted` measures as the raw estimate does, for a tail. */
 export declare function shortened(passage: ExternalObject<Passage>, targets: Array<number>, options: object, counted: boolean): Array<EditOut>
 
 /** A store for texts, which `read` then fills: tool results to some units beyond their cap, else everything whole. */

@@ -44,7 +44,9 @@ function roleRows({ messages, previousSummary }) {
   const roles = new Map(/** @type {[string, Message[]][]} */ ([]));
   for (const message of messages) {
     const role = clip(String(message.role), 16);
-    roles.set(role, [...(roles.get(role) ?? []), message]);
+    const list = roles.get(role);
+    if (list) list.push(message);
+    else roles.set(role, [message]);
   }
   const sizes = [...roles].map(([role, list]) => ({
     role,

@@ -23,7 +23,7 @@ function printable(text) {
 
 /** A text of many lines that cannot steer the terminal it is shown on. @param {string} text */
 function harmless(text) {
-  return stripVTControlCharacters(text).replace(/(?![\n\t])\p{Cc}/gu, "");
+  return stripVTControlCharacters(text).replace(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, "");
 }
 
 /** Columns that a grapheme takes. @param {string} grapheme */

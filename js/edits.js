@@ -34,14 +34,19 @@ function applyEdits(messages, edits) {
 function editedMessage(message, edits) {
   /** Names of the arguments of each call that is edited. @type {Map<number, string[]>} */
   const names = new Map();
-  const copy = { ...message };
-  if (Array.isArray(message.content)) copy.content = message.content.slice();
+  const copy = copyOf(message);
+  if (Array.isArray(message.content)) set(copy, "content", message.content.slice());
   const dropped = new Set();
   for (const edit of edits) {
     if (edit.place === "drop") dropped.add(edit.block);
     else editPlace(copy, edit, message, names);
   }
-  if (dropped.size > 0) copy.content = copy.content.filter((_, block) => !dropped.has(block));
+  if (dropped.size > 0)
+    set(
+      copy,
+      "content",
+      copy.content.filter((_, block) => !dropped.has(block)),
+    );
   return copy;
 }
 
@@ -53,22 +58,24 @@ function editPlace(copy, edit, original, names) {
     case "command":
     case "output":
     case "summary":
-      copy[place] = text;
+      set(copy, place, text);
       break;
     case "image":
       copy.content[block] = { type: "text", text };
       break;
     case "condense":
-      copy.content = [{ type: "text", text }];
+      set(copy, "content", [{ type: "text", text }]);
       break;
     case "argument":
       editArgument(copy.content, edit, original.content[block], names);
       break;
     case "arguments":
-      copy.content[block] = { ...copy.content[block], arguments: { arguments: text } };
+      set(copy.content, block, copyOf(copy.content[block]));
+      set(copy.content[block], "arguments", { arguments: text });
       break;
     default:
-      copy.content[block] = { ...copy.content[block], [place]: text };
+      set(copy.content, block, copyOf(copy.content[block]));
+      set(copy.content[block], place, text);
   }
 }
 
@@ -77,15 +84,21 @@ function editArgument(content, { block, member, text }, original, names) {
   if (content[block] === original) {
     names.set(block, Object.keys(original.arguments));
     const args = original.arguments;
-    content[block] = { ...original, arguments: Array.isArray(args) ? args.slice() : { ...args } };
+    content[block] = copyOf(original);
+    set(content[block], "arguments", Array.isArray(args) ? args.slice() : { ...args });
   }
-  // Defined, not assigned: a key may be called `__proto__`.
-  Object.defineProperty(content[block].arguments, names.get(block)[member], {
-    value: text,
-    configurable: true,
-    enumerable: true,
-    writable: true,
-  });
+  set(content[block].arguments, names.get(block)[member], text);
+}
+
+/** A shallow copy that keeps what an object inherits. @param {any} object */
+function copyOf(object) {
+  const prototype = Object.getPrototypeOf(object);
+  return prototype === Object.prototype ? { ...object } : Object.assign(Object.create(prototype), object);
+}
+
+/** Defines and does not assign: a key may be called `__proto__`, a member be an accessor of its class. */
+function set(/** @type {object} */ object, /** @type {PropertyKey} */ key, /** @type {unknown} */ value) {
+  Object.defineProperty(object, key, { value, configurable: true, enumerable: true, writable: true });
 }
 
 module.exports = { applyEdits };

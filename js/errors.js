@@ -42,11 +42,27 @@ function fromFailure({ code, message, ...request }, thrown) {
   return new CompactionError(code, message, { ...request, cause });
 }
 
-/** What a native call threw, as the error that users get. @param {any} thrown */
+/** What was thrown on the way, as the error that users get. @param {any} thrown */
 function fromNative(thrown) {
   if (thrown instanceof CompactionError) return thrown;
-  if (CODES.has(thrown?.code)) return new CompactionError(thrown.code, thrown.message);
-  return fault(thrown?.message ?? thrown, thrown);
+  const code = codeOf(thrown);
+  if (CODES.has(code)) return new CompactionError(code, thrown.message);
+  if (STATUSES.has(code)) return fault(thrown.message, thrown);
+  const message =
+    "arguments: expected values that can be read; see the cause for what was thrown while reading them";
+  return new CompactionError("invalid_argument", message, { cause: thrown });
+}
+
+/** Statuses of Node-API, which only native calls throw. */
+const STATUSES = new Set(["GenericFailure", "InvalidArg", "ObjectExpected", "StringExpected", "internal"]);
+
+/** @param {any} thrown */
+function codeOf(thrown) {
+  try {
+    return thrown?.code;
+  } catch {
+    return undefined;
+  }
 }
 
 /** @param {unknown} what @param {unknown} cause */

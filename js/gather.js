@@ -46,6 +46,7 @@ const {
   CANCELLED,
   TRUNCATED,
   ERROR,
+  SHOWS_OUTPUT,
 } = require("./records.js");
 
 const isOwn = Object.prototype.hasOwnProperty;
@@ -324,6 +325,7 @@ function bashFlags(message) {
   return (
     (message.excludeFromContext ? EXCLUDED : 0) |
     (message.cancelled ? CANCELLED : 0) |
+    (message.output ? SHOWS_OUTPUT : 0) |
     (message.truncated ? TRUNCATED : 0)
   );
 }

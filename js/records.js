@@ -43,6 +43,7 @@ const EXCLUDED = 1 << 16;
 const CANCELLED = 1 << 17;
 const TRUNCATED = 1 << 18;
 const ERROR = 1 << 19;
+const SHOWS_OUTPUT = 1 << 20;
 
 /** How much is gathered; each level includes the one before. */
 const Depth = Object.freeze({
@@ -94,4 +95,5 @@ module.exports = Object.freeze({
   CANCELLED,
   TRUNCATED,
   ERROR,
+  SHOWS_OUTPUT,
 });

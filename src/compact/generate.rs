@@ -9,6 +9,7 @@ use crate::error::{CompactionError, ErrorCode, Result};
 use crate::plan::chunks::ChunkBudget;
 use crate::plan::shape::Shape;
 use crate::prompt::build::Prompts;
+use crate::prompt::neutralize::neutralized;
 use crate::prompt::redact::Secrets;
 use crate::provider::Provider;
 use crate::summarize::chain::{Writing, chunks, split_turn};
@@ -79,7 +80,8 @@ impl Compaction {
     }
 
     /// Body and file lists together.
-    fn assembled(&self, range: &[Message<'_>], body: String, written: Option<Written>) -> Checkpoint {
+    fn assembled(&self, range: &[Message<'_>], body: &str, written: Option<Written>) -> Checkpoint {
+        let body = own_words(body);
         let files = self.files.clone().unwrap_or_else(|| FileOperations::of(range, &self.previous)).lists();
         let summary = body + &self.secrets.masked(&files.text());
         let carried = self.previous.encode_utf16().count();
@@ -93,6 +95,19 @@ impl Compaction {
     }
 }
 
+/// A summary without file lists: the range's own come behind it, and a model's would be taken for them.
+fn own_words(summary: &str) -> String {
+    let mut words = summary.to_owned();
+    loop {
+        let without = without_lists(&words);
+        if without == words {
+            break;
+        }
+        words = without;
+    }
+    if words.contains("-files>") { neutralized(&words) } else { words }
+}
+
 /// Writes the checkpoint without a model, in at most `most` UTF-16 units, file lists not counted.
 ///
 /// # Errors
@@ -100,7 +115,7 @@ impl Compaction {
 pub fn extract(compaction: &Compaction, most: usize) -> Result<Checkpoint> {
     let range = compaction.checked()?;
     let body = render(pick(&items(&range)), &without_lists(&compaction.previous), most);
-    Ok(compaction.assembled(&range, compaction.secrets.masked(&body), None))
+    Ok(compaction.assembled(&range, &compaction.secrets.masked(&body), None))
 }
 
 /// Has a model write the checkpoint.
@@ -124,7 +139,7 @@ pub async fn generate<P: Provider, H: Host>(
         requests: run.sent(),
         usage: run.usage(),
     };
-    let checkpoint = compaction.assembled(&range, body, Some(written));
+    let checkpoint = compaction.assembled(&range, &body, Some(written));
     let Checkpoint { tokens_before, tokens_after, .. } = checkpoint;
     if tokens_after >= tokens_before {
         run.tell(Event::Warning("the checkpoint is no smaller than what it stands for"));
@@ -148,7 +163,10 @@ async fn write<P: Provider, H: Host>(
     plan: &Plan,
 ) -> std::result::Result<String, Ended> {
     let Compaction { prompts, secrets, sizing, limit, .. } = compaction;
-    let writing = Writing { prompts, secrets, sizing: *sizing, max_tokens: limit.output };
+    let reserve = compaction.reserve();
+    // What is written in a chain is carried into the next request, so that it may be no longer than the room there.
+    let max_tokens = if plan.shape == Shape::Chunks { limit.output.min(reserve) } else { limit.output };
+    let writing = Writing { prompts, secrets, sizing: *sizing, max_tokens, reserve };
     let range: Vec<Message<'_>> = match &plan.changed {
         Some(changed) => changed.messages().collect(),
         None => compaction.range.messages().collect(),

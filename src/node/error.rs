@@ -20,7 +20,11 @@ impl From<CompactionError> for Error {
     }
 }
 
-/// A Node-API call that failed: a fault of this library.
+/// A Node-API call that failed: a fault of this library, unless a getter of the host threw.
 pub(super) fn internal(error: &napi::Error) -> Error {
+    if error.status == napi::Status::PendingException {
+        return CompactionError::invalid("arguments", "values that can be read; a getter of the host threw")
+            .into();
+    }
     Error::new(ErrorCode::Internal, format!("{}: {}", error.status, error.reason))
 }

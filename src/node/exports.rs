@@ -9,10 +9,11 @@ use super::read::{Fields, dialect};
 use super::source::Source;
 use crate::budget::guard::SummaryInput;
 use crate::budget::window::{ContextBudget, PromptLimit};
+use crate::error::CompactionError;
 use crate::tokens::estimate::ReportedUsage;
 use crate::transcript::part::Message;
 use crate::transcript::resident::Passage;
-use crate::transcript::serialize::{Dialect, conversation};
+use crate::transcript::serialize::{Dialect, conversation, range_extent};
 use crate::transcript::store::{Store, Wanted};
 
 /// The unit at which tool results are probed in a dialect; 0 for never.
@@ -88,11 +89,20 @@ pub fn store(records: &[u32], words: u32, beyond_cap: Option<u32>) -> External<S
     ))
 }
 
-/// The conversation text of a passage.
+/// The longest string of V8, in UTF-16 units.
+const LONGEST: usize = (1 << 29) - 24;
+
+/// The conversation text of a passage. Empties it.
 #[napi(catch_unwind)]
-pub fn conversation_text(passage: &External<Passage>, options: Object) -> Result<Utf16String> {
+pub fn conversation_text(passage: &mut External<Passage>, options: Object) -> Result<Utf16String> {
+    let passage = std::mem::take(&mut **passage);
     let range: Vec<Message<'_>> = passage.messages().collect();
-    Ok(conversation(&range, Fields::of(&options, "options").sizing()?.dialect).into())
+    let dialect = Fields::of(&options, "options").sizing()?.dialect;
+    if range_extent(&range, dialect).units() > LONGEST {
+        let expected = "less text than the longest string of JavaScript; serialize it in parts";
+        return Err(CompactionError::invalid("messages", expected).into());
+    }
+    Ok(conversation(&range, dialect).into())
 }
 
 /// Every budget of a model, in tokens but for the characters.

@@ -87,11 +87,11 @@ enum Writer {
     Host(Bounds),
 }
 
-/// Begins to write a checkpoint; the host's callback hears of the end.
+/// Begins to write a checkpoint; the host's callback hears of the end. Empties the passage.
 #[napi(catch_unwind)]
 pub fn generate(
     run: &External<Arc<RunHandle>>,
-    passage: &External<Passage>,
+    passage: &mut External<Passage>,
     input: RunInput,
     request: Object,
     host: Function<HostCall, ()>,
@@ -102,7 +102,7 @@ pub fn generate(
     let wants = Wants { events: input.hears_events, retries: input.decides_retries };
     let host =
         NodeHost::new(&host, Arc::clone(run), wants, input.random.clone()).map_err(|e| internal(&e))?;
-    let compaction = compaction((**passage).clone(), input, request, &summarizer)?;
+    let compaction = compaction(std::mem::take(&mut **passage), input, request, &summarizer)?;
     begin(host, compaction, writer).map_err(Into::into)
 }
 

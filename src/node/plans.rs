@@ -56,9 +56,10 @@ pub fn reducible(env: Env, source: Unknown, start: u32, end: u32) -> Result<Vec<
     })
 }
 
-/// The reduction of a passage.
+/// The reduction of a passage. Empties it.
 #[napi(catch_unwind)]
-pub fn reduce(passage: &External<Passage>) -> Vec<EditOut> {
+pub fn reduce(passage: &mut External<Passage>) -> Vec<EditOut> {
+    let passage = std::mem::take(&mut **passage);
     edits(thin(&passage.messages().collect::<Vec<_>>()))
 }
 
@@ -151,10 +152,10 @@ impl From<ChunkPlan> for ChunksOut {
     }
 }
 
-/// Cuts each message of a passage to its target; `counted` measures as the raw estimate does, for a tail.
+/// Cuts each message of a passage to its target, and empties it; `counted` measures as the raw estimate does, for a tail.
 #[napi(catch_unwind)]
 pub fn shortened(
-    passage: &External<Passage>,
+    passage: &mut External<Passage>,
     targets: Vec<u32>,
     options: Object,
     counted: bool,
@@ -162,6 +163,7 @@ pub fn shortened(
     let dialect = Fields::of(&options, "options").sizing()?.dialect;
     let (form, marker) =
         if counted { (Form::Counted(dialect), TAIL_MARKER) } else { (Form::Printed(dialect), CHUNK_MARKER) };
+    let passage = std::mem::take(&mut **passage);
     let mut found = Vec::new();
     for (index, (message, target)) in passage.messages().zip(targets).enumerate() {
         let changes = shorten(&message, Cut { form, target: target as usize, marker })?;

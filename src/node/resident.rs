@@ -1,4 +1,6 @@
 //! Exported: resident transcripts and passages of them.
+//!
+//! The garbage collector does not see native memory, so that whoever uses a store or a passage also empties it.
 
 use napi::bindgen_prelude::{External, Utf16String};
 use napi_derive::napi;
@@ -13,10 +15,10 @@ pub fn new_resident() -> External<Resident> {
     External::new(Resident::default())
 }
 
-/// Appends the messages of a store.
+/// Appends the messages of a store. Takes its contents.
 #[napi(catch_unwind)]
-pub fn append_to_resident(resident: &mut External<Resident>, store: &External<Store>) {
-    resident.append(store);
+pub fn append_to_resident(resident: &mut External<Resident>, store: &mut External<Store>) {
+    resident.append(&std::mem::take(&mut **store));
 }
 
 /// Another resident transcript: the first messages, then those of the store, then what stood behind as many.
@@ -25,9 +27,12 @@ pub fn append_to_resident(resident: &mut External<Resident>, store: &External<St
 pub fn edited_resident(
     resident: &External<Resident>,
     length: u32,
-    store: &External<Store>,
+    store: &mut External<Store>,
 ) -> External<Resident> {
-    External::new(resident.edited(length as usize, store))
+    let edited = resident.edited(length as usize, &std::mem::take(&mut **store));
+    // The messages are shared; what is new is about the size of the sums.
+    let size = edited.own_bytes();
+    External::new_with_size_hint(edited, size)
 }
 
 /// Bytes that it holds.

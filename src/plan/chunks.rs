@@ -186,8 +186,7 @@ impl Packer<'_, '_> {
         if !is_result || self.filled > half {
             self.close();
         }
-        let group = self.joints.pieces(at..self.sizes.len(), Grain::Group).next().unwrap_or(at..at + 1);
-        let results = self.sizes.units(at + 1..group.end);
+        let results = self.sizes.units(at + 1..self.joints.group_end(at));
         let kept_free = if is_result || results > half { 0 } else { results };
         let target = self.room.saturating_sub(joined(self.filled, kept_free)).saturating_sub(2 * JOINT);
         self.plan.cut.push((at, target));

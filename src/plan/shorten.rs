@@ -72,11 +72,34 @@ pub fn shorten(message: &Message<'_>, cut: Cut) -> Result<Vec<Change>> {
         (None, Form::Printed(dialect)) => {
             return condense(message, dialect, cut).map(|change| vec![change]);
         }
-        (None, Form::Counted(_)) => {
-            changes.extend(collapsed.iter().filter_map(|leaf| leaf.cut(MIN_TEXT, cut.marker)));
-        }
+        (None, Form::Counted(_)) => changes.extend(least(message, &collapsed, cut)),
     }
     Ok(changes)
+}
+
+/// The smallest form of a message of the tail that keeps what has to stay: its calls, or else a text.
+fn least(message: &Message<'_>, leaves: &[Leaf<'_>], cut: Cut) -> Vec<Change> {
+    let texts = leaves.iter().filter_map(|leaf| match leaf.place {
+        Place::Part(part) if part.tag == Tag::Text => Some((part.address, &leaf.text)),
+        _ => None,
+    });
+    if message.parts_of(Tag::Call).next().is_some() {
+        let mut blocks: Vec<u32> = texts.map(|(block, _)| block).collect();
+        blocks.dedup();
+        let dropped = blocks.into_iter().map(|block| Change::Drop { block });
+        let arguments = leaves.iter().filter(|leaf| leaf.place.is_quoted());
+        return dropped.chain(arguments.filter_map(|leaf| leaf.cut(MIN_TEXT, cut.marker))).collect();
+    }
+    let texts: Vec<&[u16]> = texts.map(|(_, text)| text.as_ref()).collect();
+    match texts.as_slice() {
+        [] => leaves.iter().filter_map(|leaf| leaf.cut(MIN_TEXT, cut.marker)).collect(),
+        texts => {
+            let joined = texts.join(&u16::from(b'\n'));
+            let text =
+                if joined.len() > cut.target { cut_text(&joined, cut.target, cut.marker) } else { joined };
+            vec![Change::Condense { text }]
+        }
+    }
 }
 
 /// What a message loses whole before its texts are cut, and the units that this saves: images, which only the
@@ -156,8 +179,10 @@ impl Place {
 
 impl Leaf<'_> {
     fn cut(&self, most: usize, marker: &str) -> Option<Change> {
-        (self.units > most)
-            .then(|| self.place.change(cut_text(&self.text, most, marker, self.place.is_quoted())))
+        (self.units > most).then(|| {
+            let cut = if self.place.is_quoted() { cut_quoted } else { cut_text };
+            self.place.change(cut(&self.text, most, marker))
+        })
     }
 }
 
@@ -188,17 +213,19 @@ fn cut_leaves(leaves: &[Leaf<'_>], fixed: usize, cut: Cut) -> Option<Vec<Change>
     (most >= MIN_TEXT).then(|| leaves.iter().filter_map(|leaf| leaf.cut(most, cut.marker)).collect())
 }
 
-/// A text of at most `most` units as it is printed, the marker in the middle.
-fn cut_text(text: &[u16], most: usize, marker: &str, quoted: bool) -> Vec<u16> {
+/// A text of at most `most` units, its head and tail, the marker between.
+#[must_use]
+pub fn cut_text(text: &[u16], most: usize, marker: &str) -> Vec<u16> {
     let marker: Vec<u16> = marker.encode_utf16().collect();
-    let frame = if quoted { quoted_units(&marker) } else { marker.len() };
-    let room = most.saturating_sub(frame);
-    let (front, back) = if quoted {
-        (escaped_head(text, room.div_ceil(2)), escaped_tail(text, room / 2))
-    } else {
-        (head(text, room.div_ceil(2)), tail(text, room / 2))
-    };
-    [front, &marker, back].concat()
+    let room = most.saturating_sub(marker.len());
+    [head(text, room.div_ceil(2)), &marker, tail(text, room / 2)].concat()
+}
+
+/// The same for a text that takes at most `most` units as a JSON string.
+fn cut_quoted(text: &[u16], most: usize, marker: &str) -> Vec<u16> {
+    let marker: Vec<u16> = marker.encode_utf16().collect();
+    let room = most.saturating_sub(quoted_units(&marker));
+    [escaped_head(text, room.div_ceil(2)), &marker, escaped_tail(text, room / 2)].concat()
 }
 
 /// One leaf for all arguments of a call, where the arguments are too many to be cut one by one.
@@ -211,10 +238,7 @@ fn collapse<'s>(message: &Message<'s>, leaves: Vec<Leaf<'s>>, fixed: usize) -> (
             Place::Argument { .. } | Place::Arguments { .. } => fixed += leaf.units,
         }
     }
-    let mut blocks: Vec<u32> = message.parts_of(Tag::Call).map(|part| part.address).collect();
-    blocks.dedup();
-    for block in blocks {
-        let (text, printed) = arguments(message, block);
+    for (block, text, printed) in arguments(message) {
         fixed = fixed.saturating_sub(printed) + COLLAPSED_NAME;
         let units = quoted_units(&text);
         kept.push(Leaf { place: Place::Arguments { block }, text: text.into(), units });
@@ -222,28 +246,26 @@ fn collapse<'s>(message: &Message<'s>, leaves: Vec<Leaf<'s>>, fixed: usize) -> (
     (kept, fixed)
 }
 
-/// The arguments of a call as text, and the units they took in print.
-fn arguments(message: &Message<'_>, block: u32) -> (Vec<u16>, usize) {
-    let mut text = Vec::new();
-    let mut printed = 0;
-    let mut current = None;
+/// The arguments of each call: its block, their text, and the units they took in print.
+fn arguments(message: &Message<'_>) -> Vec<(u32, Vec<u16>, usize)> {
+    let mut calls: Vec<(u32, Vec<u16>, usize)> = Vec::new();
     for part in message.parts().filter(Part::is_shown) {
-        match part.tag {
-            Tag::Call => current = Some(part.address),
-            Tag::Key if current == Some(block) => {
+        match (part.tag, calls.last_mut()) {
+            (Tag::Call, _) => calls.push((part.address, Vec::new(), 0)),
+            (Tag::Key, Some((_, text, printed))) => {
+                *printed += part.units + if text.is_empty() { 1 } else { 3 };
                 text.extend(if text.is_empty() { "" } else { ", " }.encode_utf16());
                 text.extend_from_slice(message.text(&part));
                 text.push(u16::from(b'='));
-                printed += part.units + 3;
             }
-            Tag::Literal | Tag::Quoted if current == Some(block) => {
+            (Tag::Literal | Tag::Quoted, Some((_, text, printed))) => {
+                *printed += part.units;
                 text.extend_from_slice(message.text(&part));
-                printed += part.units;
             }
             _ => {}
         }
     }
-    (text, printed.saturating_sub(2))
+    calls
 }
 
 /// The message as one text block: what it printed, cut.
@@ -261,5 +283,5 @@ fn condense(message: &Message<'_>, dialect: Dialect, cut: Cut) -> Result<Change>
         ));
     }
     let text = conversation(std::slice::from_ref(message), dialect);
-    Ok(Change::Condense { text: cut_text(&text, most, cut.marker, false) })
+    Ok(Change::Condense { text: cut_text(&text, most, cut.marker) })
 }

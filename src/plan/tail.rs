@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::edit::{Change, Edit};
 use super::shorten::{MIN_ARGUMENTS, level};
 use super::turns::{answered, calls};
-use crate::transcript::part::{Message, Part, Role, Stop, Tag};
+use crate::transcript::part::{Message, Role, Stop, Tag};
 use crate::transcript::weigh::{Sizing, each_piece};
 
 /// What the end of the window has to be.
@@ -60,10 +60,14 @@ fn finished<'r, 'm>(range: &'r [Message<'m>]) -> &'r [Message<'m>] {
     let last = range.iter().rposition(|message| {
         message.role() == Role::Assistant
             && message.stop() == Stop::Usable
-            && is_replayable(message)
+            && says_something(message)
             && message.parts_of(Tag::Call).next().is_none()
     });
     last.and_then(|last| range.get(..=last)).unwrap_or(range)
+}
+
+fn says_something(message: &Message<'_>) -> bool {
+    message.parts_of(Tag::Text).any(|part| part.units > 0)
 }
 
 /// The goal takes at most half of the budget, the window the rest (requirements C23, C29).
@@ -248,8 +252,7 @@ fn with_results(
     for id in ids {
         awaiting.remove(&id);
     }
-    let says = |part: &Part| part.tag == Tag::Text && part.units > 0;
-    if dropped.len() < blocks.len() || message.parts().any(|part| says(&part)) {
+    if dropped.len() < blocks.len() || says_something(message) {
         let tokens = without_calls(message, &dropped, sizing);
         joining.push(Kept { index, tokens, dropped, answers: None });
     }

@@ -49,6 +49,8 @@ impl Grain {
 #[derive(Debug, Clone)]
 pub struct Joints {
     before: Vec<Grain>,
+    /// For each message the index behind its call group.
+    group_ends: Vec<usize>,
 }
 
 impl Joints {
@@ -71,7 +73,23 @@ impl Joints {
                 false => Grain::Group,
             }
         };
-        Self { before: range.iter().zip(answered_by).enumerate().map(joint).collect() }
+        let before: Vec<Grain> = range.iter().zip(answered_by).enumerate().map(joint).collect();
+        let mut end = before.len();
+        let mut group_ends: Vec<usize> = Vec::with_capacity(end);
+        for (i, joint) in before.iter().enumerate().rev() {
+            group_ends.push(end);
+            if *joint != Grain::Message {
+                end = i;
+            }
+        }
+        group_ends.reverse();
+        Self { before, group_ends }
+    }
+
+    /// The index behind the call group of a message.
+    #[must_use]
+    pub fn group_end(&self, message: usize) -> usize {
+        self.group_ends.get(message).copied().unwrap_or(message + 1)
     }
 
     /// The pieces of `span` at a grain, in order.

@@ -1,7 +1,11 @@
 //! The chain: one summary, carried from request to request (requirements C34 to C40, G13, G14).
 
+use std::borrow::Cow;
+
 use super::events::Event;
 use super::run::{Ended, Host, Place, Run};
+use crate::plan::edit::CHUNK_MARKER;
+use crate::plan::shorten::cut_text;
 use crate::prompt::build::{Prompts, Template};
 use crate::prompt::neutralize::{neutralize, neutralized};
 use crate::prompt::redact::Secrets;
@@ -26,6 +30,8 @@ pub struct Writing<'a> {
     pub sizing: Sizing,
     /// Tokens allowed for an answer.
     pub max_tokens: u64,
+    /// Tokens that a summary may take where it is carried into the next chunk.
+    pub reserve: u64,
 }
 
 impl Writing<'_> {
@@ -74,12 +80,24 @@ pub async fn chunks<P: Provider, H: Host>(
 ) -> Result<String, Ended> {
     let of = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
     let mut summary = previous.to_owned();
+    let room = writing.sizing.chars_per_token.units(writing.reserve);
     for (chunk, index) in chunks.iter().zip(1..) {
-        let carried = (!summary.is_empty()).then_some(summary.as_str());
+        let carried = carried(&summary, room);
+        let carried = (!carried.is_empty()).then_some(carried.as_ref());
         let request = writing.request(chunk, carried, Template::history(summary.len()));
         summary = writing.ask(run, &request, (index, of)).await?;
     }
     Ok(summary)
+}
+
+/// A summary as it is carried along: what was held back for it is all that it may take. A model that wrote more than
+/// it was allowed must not push a later request over its limit.
+fn carried(summary: &str, room: usize) -> Cow<'_, str> {
+    let units: Vec<u16> = summary.encode_utf16().collect();
+    if units.len() <= room {
+        return Cow::Borrowed(summary);
+    }
+    Cow::Owned(String::from_utf16_lossy(&cut_text(&units, room, CHUNK_MARKER)))
 }
 
 /// History and the beginning of a split turn, a request each, joined under a heading.

@@ -2,7 +2,7 @@
 //!
 //! It knows items, not messages, and sections, not how they are printed: [`super::sections`] is one rendering.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// What an item is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,12 +101,25 @@ const FEW_WORDS: usize = 3;
 #[must_use]
 pub fn pick(items: &[Item]) -> Picked {
     let mut picked = Picked::default();
+    // Where the last failure of each call stands among the blocked.
+    let mut failed: HashMap<&str, usize> = HashMap::new();
     for item in items {
         match item.kind {
             Kind::Request => request(item, &mut picked),
             Kind::Answer => answer(item, &mut picked),
-            Kind::Success => success(item, &mut picked),
-            Kind::Failure => picked.blocked.push(format!("{}: {}", item.label, item.text)),
+            Kind::Success => {
+                // What works now is blocked no longer; an empty line is dropped at the end.
+                if let Some(line) =
+                    failed.remove(item.label.as_str()).and_then(|at| picked.blocked.get_mut(at))
+                {
+                    line.clear();
+                }
+                success(item, &mut picked);
+            }
+            Kind::Failure => {
+                failed.insert(&item.label, picked.blocked.len());
+                picked.blocked.push(format!("{}: {}", item.label, item.text));
+            }
             Kind::Summary => picked.context.extend(item.text.lines().map(str::to_owned)),
             Kind::Call => {}
         }
@@ -143,7 +156,6 @@ fn answer(item: &Item, picked: &mut Picked) {
 }
 
 fn success(item: &Item, picked: &mut Picked) {
-    picked.blocked.retain(|line| !line.starts_with(&format!("{}: ", item.label)));
     if !only_looks(&item.label) {
         picked.done.push(item.label.clone());
     }

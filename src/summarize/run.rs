@@ -109,6 +109,7 @@ impl<'a, P: Provider, H: Host> Run<'a, P, H> {
             };
             let error = fault.error(attempt, &self.bounds.retry);
             let delay = self.delay(&fault, &error, attempt).await.ok_or(Ended::Failed(error))?;
+            self.refuse_beyond_limit()?;
             let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
             self.tell(Event::Retry { index: place.index, attempt, delay_ms, code: fault.code });
             self.unless_aborted(tokio::time::sleep(delay)).await?;
@@ -120,16 +121,21 @@ impl<'a, P: Provider, H: Host> Run<'a, P, H> {
         if self.cancel.is_cancelled() {
             return Err(Ended::Aborted);
         }
-        if self.sent.fetch_add(1, Ordering::Relaxed) >= self.bounds.max_requests {
-            return Err(CompactionError::budget(format!(
-                "the limit of {} requests is reached; raise maxRequests or allow larger chunks",
-                self.bounds.max_requests
-            ))
-            .into());
-        }
+        self.refuse_beyond_limit()?;
+        self.sent.fetch_add(1, Ordering::Relaxed);
         let Place { index, of, prompt_tokens } = place;
         self.tell(Event::Request { index, of, attempt, prompt_tokens });
         self.unless_aborted(self.provider.complete(request.clone())).await
+    }
+
+    fn refuse_beyond_limit(&self) -> Result<(), Ended> {
+        let most = self.bounds.max_requests;
+        if self.sent() < most {
+            return Ok(());
+        }
+        let message =
+            format!("the limit of {most} requests is reached; raise maxRequests or allow larger chunks");
+        Err(CompactionError::budget(message).into())
     }
 
     /// Runs the future until it is done or the run is given up; the abort comes first when both are there.

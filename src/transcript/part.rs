@@ -157,6 +157,7 @@ impl<'a> Message<'a> {
     const CANCELLED: u32 = 1 << 17;
     const TRUNCATED: u32 = 1 << 18;
     const ERROR: u32 = 1 << 19;
+    const SHOWS_OUTPUT: u32 = 1 << 20;
 
     /// The first word of its record.
     #[must_use]
@@ -196,6 +197,12 @@ impl<'a> Message<'a> {
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         self.header & Self::TRUNCATED != 0
+    }
+
+    /// A bash execution whose output is shown, be it empty.
+    #[must_use]
+    pub fn shows_output(&self) -> bool {
+        self.header & Self::SHOWS_OUTPUT != 0
     }
 
     /// A tool result that reports a failure.

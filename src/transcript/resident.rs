@@ -82,12 +82,17 @@ impl Resident {
         Passage { stores: self.messages.get(range).unwrap_or_default().to_vec() }
     }
 
+    /// Bytes on the heap that no other transcript shares.
+    #[must_use]
+    pub fn own_bytes(&self) -> usize {
+        self.before.capacity() * size_of::<[Extent; Dialect::ALL.len()]>()
+            + self.messages.capacity() * size_of::<Arc<Store>>()
+    }
+
     /// Bytes on the heap.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let own = self.before.capacity() * size_of::<[Extent; Dialect::ALL.len()]>()
-            + self.messages.capacity() * size_of::<Arc<Store>>();
-        own + self.messages.iter().map(|message| message.bytes()).sum::<usize>()
+        self.own_bytes() + self.messages.iter().map(|message| message.bytes()).sum::<usize>()
     }
 }
 

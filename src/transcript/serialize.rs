@@ -261,7 +261,7 @@ fn bash<'a, S: Source<'a>, K: Sink<S::Text>>(message: &Message<'a>, source: &S, 
     sink.fixed("Ran `");
     shown(message, Tag::Command).for_each(|part| sink.text(source.text(message, &part)));
     sink.fixed("`\n");
-    match shown(message, Tag::Output).find(|part| part.units > 0) {
+    match shown(message, Tag::Output).find(|_| message.shows_output()) {
         Some(output) => {
             sink.fixed("```\n");
             sink.text(source.text(message, &output));
