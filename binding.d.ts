@@ -63,7 +63,7 @@ export interface CheckpointOut {
 }
 
 /** Plans the chunks of a range. */
-export declare function chunkPlan(source: unknown, start: number, end: number, previous: number, options: object): ChunksOut | null
+export declare function chunkPlan(source: unknown, start: number, end: number, previous: number, options?: object | undefined | null): ChunksOut | null
 
 /** Chunks by index, and the messages that have to be cut. */
 export interface ChunksOut {
@@ -75,11 +75,11 @@ export interface ChunksOut {
   targets: Array<number>
 }
 
-/** The budgets of a model. */
-export declare function contextBudget(model: object): Budgets
+/** The budgets of a model, by its numbers. */
+export declare function contextBudget(window: number, output: number, input: number): Budgets
 
 /** The conversation text of a passage. Empties it. */
-export declare function conversationText(passage: ExternalObject<Passage>, options: object): string
+export declare function conversationText(passage: ExternalObject<Passage>, options?: object | undefined | null): string
 
 /** What each kind of token cost. */
 export interface CostOut {
@@ -157,8 +157,11 @@ export interface EventOut {
   tokensAfter?: number
 }
 
-/** The guard's verdict on printed units of history and turn prefix, and units of the previous summary. */
-export declare function exceedsBudget(history: number, prefix: number, previous: number, budget: object, model: object, options: object): boolean
+/**
+ * The guard's verdict. The numbers: printed units of history, turn prefix and previous summary, then a budget's and
+ * a model's.
+ */
+export declare function exceedsBudget(numbers: Float64Array, options?: object | undefined | null): boolean
 
 /** A failure, as `isRetryable` gets to see it. */
 export interface FailureOut {
@@ -175,7 +178,7 @@ export interface FailureOut {
 }
 
 /** pi's cut point. */
-export declare function findCut(source: unknown, start: number, end: number, keepRecentTokens: number, options: object): CutOut
+export declare function findCut(source: unknown, start: number, end: number, keepRecentTokens: number, options?: object | undefined | null): CutOut
 
 /** Begins to write a checkpoint; the host's callback hears of the end. Empties the passage. */
 export declare function generate(run: ExternalObject<RunHandle>, passage: ExternalObject<Passage>, input: RunInput, request: object, host: (arg: HostCall) => void): void
@@ -201,7 +204,7 @@ export interface HostCall {
 }
 
 /** The raw estimate of each message. */
-export declare function messageTokens(source: unknown, start: number, end: number, options: object): Array<number>
+export declare function messageTokens(source: unknown, start: number, end: number, options?: object | undefined | null): Array<number>
 
 /** An empty resident transcript. */
 export declare function newResident(): ExternalObject<Resident>
@@ -234,13 +237,13 @@ export interface PolicyOut {
 }
 
 /** The printed units of some messages. */
-export declare function printedUnits(source: unknown, start: number, end: number, options: object): number
+export declare function printedUnits(source: unknown, start: number, end: number, options?: object | undefined | null): number
 
 /** The unit at which tool results are probed in a dialect; 0 for never. */
 export declare function probedCap(name: string): number
 
 /** Tokens of the larger summary request, without template and instructions. */
-export declare function promptTokens(history: number, prefix: number, previous: number, options: object): number
+export declare function promptTokens(history: number, prefix: number, previous: number, options?: object | undefined | null): number
 
 /** Reads a session file. */
 export declare function readSession(path: string): Promise<Session>
@@ -252,7 +255,7 @@ export declare function reduce(passage: ExternalObject<Passage>): Array<EditOut>
 export declare function reducible(source: unknown, start: number, end: number): Array<number>
 
 /** Plans the replay of stored messages. */
-export declare function replayPlan(source: unknown, start: number, end: number, options: object): TailOut
+export declare function replayPlan(source: unknown, start: number, end: number, options?: object | undefined | null): TailOut
 
 /** The facts of an answer or a failure. The rules for them are in `provider`. */
 export interface ReplyIn {
@@ -296,6 +299,8 @@ export interface RunInput {
   read?: Array<string>
   /** Paths that were changed, as the host knows them. */
   modified?: Array<string>
+  /** Numbers of the budget, then of the summarizer's model or else of the main model. */
+  limits: Array<number>
   /** Exact strings that must not leave. */
   secrets: Array<string>
   /** Numbers in `[0, 1)` for jitter. */
@@ -337,7 +342,7 @@ export interface SessionLine {
 }
 
 /** Cuts each message of a passage to its target, and empties it; `counted` measures as the raw estimate does, for a tail. */
-export declare function shortened(passage: ExternalObject<Passage>, targets: Array<number>, options: object, counted: boolean): Array<EditOut>
+export declare function shortened(passage: ExternalObject<Passage>, targets: Array<number>, options: object | undefined | null, counted: boolean): Array<EditOut>
 
 /** A store for texts, which `read` then fills: tool results to some units beyond their cap, else everything whole. */
 export declare function store(records: Uint32Array, words: number, beyondCap?: number | undefined | null): ExternalObject<Store>
@@ -358,7 +363,7 @@ export interface TailOut {
 }
 
 /** Plans the retained tail. */
-export declare function tailPlan(source: unknown, start: number, end: number, maxTokens: number, options: object): TailOut
+export declare function tailPlan(source: unknown, start: number, end: number, maxTokens: number, options?: object | undefined | null): TailOut
 
 /** pi-ai's `Usage`. */
 export interface UsageOut {

@@ -1,15 +1,13 @@
 "use strict";
 
-// What callers pass, checked for shape; numbers are checked natively.
+// What callers pass, checked.
 
 const { invalidArgument } = require("./errors.js");
 const { MessageList } = require("./list.js");
 
-const NONE = Object.freeze({});
-
 /** An optional object. @param {any} value @param {string} name @returns {any} */
 function optional(value, name) {
-  return value === undefined || value === null ? NONE : required(value, name);
+  return value === undefined || value === null ? undefined : required(value, name);
 }
 
 /** @param {any} value @param {string} name @returns {any} */
@@ -18,10 +16,37 @@ function required(value, name) {
   return value;
 }
 
+const COUNT = "a non-negative safe integer";
+/** Stands for a count that is not there. */
+const ABSENT = -1;
+
 /** @param {any} value @param {string} name @returns {number} */
-function number(value, name) {
-  if (typeof value !== "number") throw invalidArgument(name, "a non-negative safe integer");
+function count(value, name) {
+  if (!Number.isSafeInteger(value) || value < 0) throw invalidArgument(name, COUNT);
   return value;
+}
+
+/** @param {any} value @param {string} name */
+function optionalCount(value, name) {
+  return value === undefined || value === null ? ABSENT : count(value, name);
+}
+
+/** A budget as its numbers. @param {any} value @param {string} name */
+function budgetLimits(value, name) {
+  const { hardLimit, requestHeadroom, keepRecentTokens } = required(value, name);
+  optionalCount(keepRecentTokens, `${name}.keepRecentTokens`);
+  return [count(hardLimit, `${name}.hardLimit`), count(requestHeadroom, `${name}.requestHeadroom`)];
+}
+
+/** A model's limits as numbers; an absent model knows nothing. @param {any} value @param {string} name */
+function modelLimits(value, name) {
+  if (value === undefined || value === null) return [ABSENT, ABSENT, ABSENT];
+  const { contextWindow, maxTokens, maxInputTokens } = required(value, name);
+  return [
+    optionalCount(contextWindow, `${name}.contextWindow`),
+    optionalCount(maxTokens, `${name}.maxTokens`),
+    optionalCount(maxInputTokens, `${name}.maxInputTokens`),
+  ];
 }
 
 /**
@@ -50,7 +75,9 @@ function abortSignal(value, name) {
 
 module.exports = {
   abortSignal,
-  number,
+  budgetLimits,
+  count,
+  modelLimits,
   optional,
   required,
   summaryInput,

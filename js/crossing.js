@@ -16,13 +16,13 @@ const PROBES = { "pi-0.87": binding.probedCap("pi-0.87"), "pi-1.6": binding.prob
  *
  * @template T
  * @param {Lists} lists
- * @param {{ dialect?: string }} options
+ * @param {{ dialect?: string } | undefined} options
  * @param {number} depth
  * @param {(records: Uint32Array, start: number, end: number) => T} use
  * @returns {T}
  */
 function gathered(lists, options, depth, use) {
-  const want = { depth, probe: PROBES[options.dialect ?? "pi-0.87"] };
+  const want = { depth, probe: PROBES[options?.dialect ?? "pi-0.87"] };
   return gather(lists, want, (records, words, strings) => {
     let at = 0;
     pass(strings, (batch) => {
@@ -43,6 +43,14 @@ function storeOf(lists, beyond = 0) {
     const store = binding.store(records, words, Number.isFinite(beyond) ? beyond : undefined);
     pass(strings, (batch) => binding.read(store, ...batch));
     return store;
+  });
+}
+
+/** Appends messages to a resident transcript. @param {object} resident @param {readonly object[]} messages */
+function appendTo(resident, messages) {
+  gather([["messages", messages]], { depth: Depth.TEXT }, (records, words, strings) => {
+    if (strings.length <= BATCH) binding.append(resident, records, words, ...strings);
+    else binding.appendToResident(resident, storeOf([["messages", messages]]));
   });
 }
 
@@ -74,4 +82,4 @@ function pass(/** @type {string[]} */ all, /** @type {(batch: string[]) => void}
   }
 }
 
-module.exports = { Depth, binding, gathered, passageOf, storeOf, wholePassageOf };
+module.exports = { Depth, appendTo, binding, gathered, passageOf, storeOf, wholePassageOf };

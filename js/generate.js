@@ -1,6 +1,13 @@
 "use strict";
 
-const { abortSignal, optional, required, summaryInput } = require("./arguments.js");
+const {
+  abortSignal,
+  budgetLimits,
+  modelLimits,
+  optional,
+  required,
+  summaryInput,
+} = require("./arguments.js");
 const { binding } = require("./crossing.js");
 const { fromFailure, invalidArgument } = require("./errors.js");
 const { callbackOf } = require("./host.js");
@@ -14,7 +21,7 @@ function generateCompaction(request) {
   return new Promise((resolve, reject) => {
     const { summarizer } = required(request, "request");
     const signal = abortSignal(request.signal, "request.signal");
-    required(request.budget, "request.budget");
+    const budget = budgetLimits(request.budget, "request.budget");
     if (required(summarizer, "request.summarizer").kind === "callback") checkCallback(summarizer);
     const { history, prefix, previousSummary } = summaryInput(request.preparation, "request.preparation");
     const secrets = secretsOf(request.secrets);
@@ -24,6 +31,7 @@ function generateCompaction(request) {
     const input = {
       history: history.length,
       previous: previousSummary,
+      limits: [...budget, ...limitsOf(request)],
       ...fileOperations(request.preparation.fileOps),
       secrets,
       random: randomOf(request.retry),
@@ -47,6 +55,12 @@ function generateCompaction(request) {
     binding.generate(run, passage, input, request, callbackOf(host));
     signal?.addEventListener("abort", abort, { once: true });
   });
+}
+
+/** Limits of the model that reads the prompt. @param {any} request */
+function limitsOf({ summarizer, mainModel }) {
+  if (summarizer.kind === "callback") return modelLimits(summarizer.model, "request.summarizer.model");
+  return modelLimits(mainModel, "request.mainModel");
 }
 
 /** @param {any} summarizer */

@@ -65,7 +65,7 @@ class MessageList {
    * Hands the messages to a native function, as records or as a range.
    *
    * @template T
-   * @param {{ dialect?: string }} options
+   * @param {{ dialect?: string } | undefined} options
    * @param {number} depth how much is gathered of an array
    * @param {(source: object, start: number, end: number) => T} use
    * @returns {T}

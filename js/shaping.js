@@ -1,6 +1,6 @@
 "use strict";
 
-const { number, optional, required, summaryInput } = require("./arguments.js");
+const { count, optional, required, summaryInput } = require("./arguments.js");
 const { Depth, binding, wholePassageOf } = require("./crossing.js");
 const { applyEdits } = require("./edits.js");
 const { MessageList } = require("./list.js");
@@ -18,7 +18,7 @@ function reduceSummaryInput(input) {
 
 /** The reduced messages; undefined when none changes. @param {MessageList} list */
 function reducedList(list) {
-  const indices = list.with({}, Depth.PRINTED, (...source) => binding.reducible(...source));
+  const indices = list.with(undefined, Depth.PRINTED, (...source) => binding.reducible(...source));
   if (indices.length === 0) return undefined;
   return list.like(editedAt(list.messages, indices, (passage) => binding.reduce(passage)));
 }
@@ -50,7 +50,7 @@ function tailOf(messages, plan, options) {
 function buildRetainedTail(messages, maxTokens, options) {
   const range = MessageList.of(messages, "messages");
   const chosen = optional(options, "options");
-  const most = number(maxTokens, "maxTokens");
+  const most = count(maxTokens, "maxTokens");
   const plan = range.with(chosen, Depth.COUNTED, (...source) => binding.tailPlan(...source, most, chosen));
   return tailOf(range.messages, plan, chosen);
 }
@@ -64,8 +64,8 @@ function replayRetainedTail(recordOrMessages) {
   if (!Array.isArray(kept)) return [];
   const messages = kept.filter((message) => message !== null && typeof message === "object");
   const list = MessageList.of(messages, "messages");
-  const plan = list.with({}, Depth.COUNTED, (...source) => binding.replayPlan(...source, {}));
-  const sound = tailOf(messages, plan, {});
+  const plan = list.with(undefined, Depth.COUNTED, (...source) => binding.replayPlan(...source));
+  const sound = tailOf(messages, plan, undefined);
   if (isList || recordOrMessages.details?.retainedTailShape === RECENT_WINDOW) return sound;
   return sound.filter((message) => message.role === "user").slice(-1);
 }

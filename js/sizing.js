@@ -1,6 +1,6 @@
 "use strict";
 
-const { number, optional, required, summaryInput } = require("./arguments.js");
+const { budgetLimits, count, modelLimits, optional, required, summaryInput } = require("./arguments.js");
 const { Depth, binding } = require("./crossing.js");
 const { invalidArgument } = require("./errors.js");
 const { MessageList } = require("./list.js");
@@ -14,10 +14,14 @@ function printedUnits(/** @type {any} */ value, /** @type {string} */ name, /** 
 }
 
 function compactionSummaryWouldExceedBudget(preparation, budget, summaryModel, options) {
-  const limits = required(budget, "budget");
-  const model = optional(summaryModel, "summaryModel");
   const chosen = optional(options, "options");
-  return binding.exceedsBudget(...printedUnits(preparation, "preparation", chosen), limits, model, chosen);
+  const limits = budgetLimits(budget, "budget");
+  const numbers = Float64Array.of(
+    ...printedUnits(preparation, "preparation", chosen),
+    ...limits,
+    ...modelLimits(summaryModel, "summaryModel"),
+  );
+  return binding.exceedsBudget(numbers, chosen);
 }
 
 function estimateSummaryPromptTokens(input, options) {
@@ -48,7 +52,7 @@ function estimateTokens(message, options) {
 function estimateContextTokens(messages, options) {
   const chosen = optional(options, "options");
   const context = MessageList.of(messages, "messages");
-  const after = chosen.afterIndex ?? -1;
+  const after = chosen?.afterIndex ?? -1;
   if (!Number.isInteger(after) || after < -1) {
     throw invalidArgument("options.afterIndex", "an integer from -1");
   }
@@ -75,13 +79,13 @@ function lastUsage(list, after) {
 }
 
 function contextBudget(model) {
-  return binding.contextBudget(required(model, "model"));
+  return binding.contextBudget(...modelLimits(required(model, "model"), "model"));
 }
 
 function findCut(messages, keepRecentTokens, options) {
   const chosen = optional(options, "options");
   const context = MessageList.of(messages, "messages");
-  const keep = number(keepRecentTokens, "keepRecentTokens");
+  const keep = count(keepRecentTokens, "keepRecentTokens");
   return context.with(chosen, Depth.COUNTED, (...source) => binding.findCut(...source, keep, chosen));
 }
 

@@ -2,7 +2,7 @@
 
 // The resident transcript: references here, sizes and texts on the native side.
 
-const { binding, storeOf } = require("./crossing.js");
+const { appendTo, binding, storeOf } = require("./crossing.js");
 const { invalidArgument } = require("./errors.js");
 
 /**
@@ -66,7 +66,7 @@ class Transcript {
   append(...messages) {
     const { resident, messages: kept } = this.#current;
     if (messages.length === 0) return;
-    binding.appendToResident(resident, storeOf([["messages", messages]]));
+    appendTo(resident, messages);
     for (const message of messages) kept.push(message);
   }
 

@@ -5,10 +5,10 @@ use napi::bindgen_prelude::{External, Object, Unknown, Utf16String};
 use napi_derive::napi;
 
 use super::error::Result;
-use super::read::{Fields, dialect};
+use super::read::{Fields, dialect, misuse, model_limits, prompt_limit};
 use super::source::Source;
 use crate::budget::guard::SummaryInput;
-use crate::budget::window::{ContextBudget, PromptLimit};
+use crate::budget::window::ContextBudget;
 use crate::error::CompactionError;
 use crate::tokens::estimate::ReportedUsage;
 use crate::transcript::part::Message;
@@ -24,43 +24,48 @@ pub fn probed_cap(name: String) -> u32 {
 
 /// The printed units of some messages.
 #[napi(catch_unwind)]
-pub fn printed_units(env: Env, source: Unknown, start: u32, end: u32, options: Object) -> Result<f64> {
-    let dialect = Fields::of(&options, "options").sizing()?.dialect;
+pub fn printed_units(
+    env: Env,
+    source: Unknown,
+    start: u32,
+    end: u32,
+    options: Option<Object>,
+) -> Result<f64> {
+    let dialect = Fields::options(options.as_ref()).sizing()?.dialect;
     Source::with(env, source, (start, end), |source| Ok(source.extent(dialect).units() as f64))
 }
 
-fn summary_input(history: f64, prefix: f64, previous: f64) -> SummaryInput {
-    let [history, prefix, previous] = [history, prefix, previous].map(|units| units as usize);
+fn summary_input(units: [f64; 3]) -> SummaryInput {
+    let [history, prefix, previous] = units.map(|units| units as usize);
     SummaryInput { history, prefix, previous }
 }
 
-/// The guard's verdict on printed units of history and turn prefix, and units of the previous summary.
+/// The guard's verdict. The numbers: printed units of history, turn prefix and previous summary, then a budget's and
+/// a model's.
 #[napi(catch_unwind)]
-pub fn exceeds_budget(
-    history: f64,
-    prefix: f64,
-    previous: f64,
-    budget: Object,
-    model: Object,
-    options: Object,
-) -> Result<bool> {
-    let budget = Fields::of(&budget, "budget").budget()?;
-    let limit = PromptLimit::of(budget, Fields::of(&model, "summaryModel").model()?);
-    let measure = Fields::of(&options, "options").measure()?;
-    Ok(measure.exceeds(&summary_input(history, prefix, previous), limit))
+pub fn exceeds_budget(numbers: &[f64], options: Option<Object>) -> Result<bool> {
+    let (&[history, prefix, previous], limits) = numbers.split_first_chunk().ok_or_else(misuse)?;
+    let measure = Fields::options(options.as_ref()).measure()?;
+    Ok(measure.exceeds(&summary_input([history, prefix, previous]), prompt_limit(limits)?))
 }
 
 /// Tokens of the larger summary request, without template and instructions.
 #[napi(catch_unwind)]
-pub fn prompt_tokens(history: f64, prefix: f64, previous: f64, options: Object) -> Result<f64> {
-    let measure = Fields::of(&options, "options").measure()?;
-    Ok(measure.prompt_tokens(&summary_input(history, prefix, previous)) as f64)
+pub fn prompt_tokens(history: f64, prefix: f64, previous: f64, options: Option<Object>) -> Result<f64> {
+    let measure = Fields::options(options.as_ref()).measure()?;
+    Ok(measure.prompt_tokens(&summary_input([history, prefix, previous])) as f64)
 }
 
 /// The raw estimate of each message.
 #[napi(catch_unwind)]
-pub fn message_tokens(env: Env, source: Unknown, start: u32, end: u32, options: Object) -> Result<Vec<f64>> {
-    let sizing = Fields::of(&options, "options").sizing()?;
+pub fn message_tokens(
+    env: Env,
+    source: Unknown,
+    start: u32,
+    end: u32,
+    options: Option<Object>,
+) -> Result<Vec<f64>> {
+    let sizing = Fields::options(options.as_ref()).sizing()?;
     Source::with(env, source, (start, end), |source| {
         Ok(source.range().iter().map(|message| sizing.message_tokens(message) as f64).collect())
     })
@@ -94,10 +99,10 @@ const LONGEST: usize = (1 << 29) - 24;
 
 /// The conversation text of a passage. Empties it.
 #[napi(catch_unwind)]
-pub fn conversation_text(passage: &mut External<Passage>, options: Object) -> Result<Utf16String> {
+pub fn conversation_text(passage: &mut External<Passage>, options: Option<Object>) -> Result<Utf16String> {
     let passage = std::mem::take(&mut **passage);
     let range: Vec<Message<'_>> = passage.messages().collect();
-    let dialect = Fields::of(&options, "options").sizing()?.dialect;
+    let dialect = Fields::options(options.as_ref()).sizing()?.dialect;
     if range_extent(&range, dialect).units() > LONGEST {
         let expected = "less text than the longest string of JavaScript; serialize it in parts";
         return Err(CompactionError::invalid("messages", expected).into());
@@ -124,11 +129,11 @@ pub struct Budgets {
     pub fallback_summary_chars: f64,
 }
 
-/// The budgets of a model.
+/// The budgets of a model, by its numbers.
 #[napi(catch_unwind)]
-pub fn context_budget(model: Object) -> Result<Budgets> {
-    let budget = ContextBudget::of(Fields::of(&model, "model").model()?);
-    Ok(Budgets {
+pub fn context_budget(window: f64, output: f64, input: f64) -> Budgets {
+    let budget = ContextBudget::of(model_limits([window, output, input]));
+    Budgets {
         hard_limit: budget.limits.hard_limit as f64,
         request_headroom: budget.limits.request_headroom as f64,
         keep_recent_tokens: budget.keep_recent_tokens as f64,
@@ -136,5 +141,5 @@ pub fn context_budget(model: Object) -> Result<Budgets> {
         summary_input_limit: budget.summary_input_limit as f64,
         fallback_tail_tokens: budget.fallback_tail_tokens as f64,
         fallback_summary_chars: budget.fallback_summary_chars as f64,
-    })
+    }
 }

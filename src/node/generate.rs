@@ -7,7 +7,7 @@ use napi_derive::napi;
 
 use super::error::{Result, internal};
 use super::host::{HostAnswer, HostCall, NodeHost, RunHandle, Wants};
-use super::read::{Fields, SummarizerKind};
+use super::read::{Fields, SummarizerKind, prompt_limit};
 use super::reply::ReplyIn;
 use super::runtime::runtime;
 use crate::checkpoint::files::FileOperations;
@@ -71,6 +71,8 @@ pub struct RunInput {
     pub read: Option<Vec<String>>,
     /// Paths that were changed, as the host knows them.
     pub modified: Option<Vec<String>>,
+    /// Numbers of the budget, then of the summarizer's model or else of the main model.
+    pub limits: Vec<f64>,
     /// Exact strings that must not leave.
     pub secrets: Vec<Utf16String>,
     /// Numbers in `[0, 1)` for jitter.
@@ -102,7 +104,7 @@ pub fn generate(
     let wants = Wants { events: input.hears_events, retries: input.decides_retries };
     let host =
         NodeHost::new(&host, Arc::clone(run), wants, input.random.clone()).map_err(|e| internal(&e))?;
-    let compaction = compaction(std::mem::take(&mut **passage), input, request, &summarizer)?;
+    let compaction = compaction(std::mem::take(&mut **passage), input, request)?;
     begin(host, compaction, writer).map_err(Into::into)
 }
 
@@ -115,12 +117,7 @@ fn writer(request: Fields<'_, '_>, summarizer: Fields<'_, '_>) -> Result<Writer>
     }
 }
 
-fn compaction(
-    range: Passage,
-    input: RunInput,
-    request: Fields<'_, '_>,
-    summarizer: &Object<'_>,
-) -> Result<Compaction> {
+fn compaction(range: Passage, input: RunInput, request: Fields<'_, '_>) -> Result<Compaction> {
     let secrets = Secrets::new(input.secrets.iter().map(|secret| secret.to_vec()));
     let files = match (input.read, input.modified) {
         (Some(read), Some(modified)) => Some(FileOperations::known(&read, &modified)),
@@ -131,7 +128,7 @@ fn compaction(
         history: input.history as usize,
         previous: input.previous,
         files,
-        limit: request.prompt_limit(summarizer)?,
+        limit: prompt_limit(&input.limits)?,
         prompts: request.prompt_texts()?,
         secrets,
         sizing: request.sizing()?,

@@ -5,7 +5,7 @@ use napi::bindgen_prelude::{External, Object, Unknown};
 use napi_derive::napi;
 
 use super::error::Result;
-use super::read::{Fields, count};
+use super::read::Fields;
 use super::source::Source;
 use super::write::{EditOut, edits};
 use crate::plan::chunks::{ChunkBudget, ChunkPlan, plan_chunks};
@@ -35,10 +35,10 @@ pub fn find_cut(
     start: u32,
     end: u32,
     keep_recent_tokens: f64,
-    options: Object,
+    options: Option<Object>,
 ) -> Result<CutOut> {
-    let keep = count(keep_recent_tokens, "keepRecentTokens")?;
-    let sizing = Fields::of(&options, "options").sizing()?;
+    let keep = keep_recent_tokens as u64;
+    let sizing = Fields::options(options.as_ref()).sizing()?;
     let cut = Source::with(env, source, (start, end), |source| Ok(find(&source.range(), keep, sizing)))?;
     let turn_start_index = cut.turn_start.and_then(|at| i32::try_from(at).ok()).unwrap_or(-1);
     Ok(CutOut {
@@ -96,10 +96,10 @@ pub fn tail_plan(
     start: u32,
     end: u32,
     max_tokens: f64,
-    options: Object,
+    options: Option<Object>,
 ) -> Result<TailOut> {
-    let most = count(max_tokens, "maxTokens")?;
-    let options = Fields::of(&options, "options");
+    let most = max_tokens as u64;
+    let options = Fields::options(options.as_ref());
     let (retention, sizing) = (options.retention()?, options.sizing()?);
     Source::with(env, source, (start, end), |source| {
         Ok(plan_tail(&source.range(), most, retention, sizing).into())
@@ -108,8 +108,14 @@ pub fn tail_plan(
 
 /// Plans the replay of stored messages.
 #[napi(catch_unwind)]
-pub fn replay_plan(env: Env, source: Unknown, start: u32, end: u32, options: Object) -> Result<TailOut> {
-    let sizing = Fields::of(&options, "options").sizing()?;
+pub fn replay_plan(
+    env: Env,
+    source: Unknown,
+    start: u32,
+    end: u32,
+    options: Option<Object>,
+) -> Result<TailOut> {
+    let sizing = Fields::options(options.as_ref()).sizing()?;
     Source::with(env, source, (start, end), |source| Ok(sound(&source.range(), sizing).into()))
 }
 
@@ -132,9 +138,9 @@ pub fn chunk_plan(
     start: u32,
     end: u32,
     previous: u32,
-    options: Object,
+    options: Option<Object>,
 ) -> Result<Option<ChunksOut>> {
-    let options = Fields::of(&options, "options");
+    let options = Fields::options(options.as_ref());
     let (measure, sizing) = (options.measure()?, options.sizing()?);
     let carried = sizing.chars_per_token.tokens(previous as usize);
     let reserve = options.count("reserve")?.unwrap_or(0).max(carried);
@@ -157,10 +163,10 @@ impl From<ChunkPlan> for ChunksOut {
 pub fn shortened(
     passage: &mut External<Passage>,
     targets: Vec<u32>,
-    options: Object,
+    options: Option<Object>,
     counted: bool,
 ) -> Result<Vec<EditOut>> {
-    let dialect = Fields::of(&options, "options").sizing()?.dialect;
+    let dialect = Fields::options(options.as_ref()).sizing()?.dialect;
     let (form, marker) =
         if counted { (Form::Counted(dialect), TAIL_MARKER) } else { (Form::Printed(dialect), CHUNK_MARKER) };
     let passage = std::mem::take(&mut **passage);

@@ -6,7 +6,7 @@ use napi::{JsString, ValueType};
 use super::error::{Error, Result, internal};
 use crate::budget::guard::Measure;
 use crate::budget::window::{BudgetLimits, PromptLimit};
-use crate::error::CompactionError;
+use crate::error::{CompactionError, ErrorCode};
 use crate::model::ModelLimits;
 use crate::plan::chunks::{ChunkRules, MOST_CHUNKS};
 use crate::plan::tail::Retention;
@@ -23,7 +23,7 @@ const DEFAULT_REQUESTS: u64 = 64;
 const MOST: f64 = 9_007_199_254_740_991.0;
 
 /// A count: a non-negative safe integer.
-pub(super) fn count(value: f64, name: &str) -> Result<u64> {
+fn count(value: f64, name: &str) -> Result<u64> {
     if (0.0..=MOST).contains(&value) && value.fract() == 0.0 {
         Ok(value as u64)
     } else {
@@ -34,13 +34,18 @@ pub(super) fn count(value: f64, name: &str) -> Result<u64> {
 /// An object that is being read, with the name that errors use.
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'a, 'env> {
-    object: &'a Object<'env>,
+    object: Option<&'a Object<'env>>,
     name: &'static str,
 }
 
 impl<'a, 'env> Fields<'a, 'env> {
     pub(super) fn of(object: &'a Object<'env>, name: &'static str) -> Self {
-        Self { object, name }
+        Self { object: Some(object), name }
+    }
+
+    /// Options that may be absent as a whole.
+    pub(super) fn options(object: Option<&'a Object<'env>>) -> Self {
+        Self { object, name: "options" }
     }
 
     fn path(&self, key: &str) -> String {
@@ -48,7 +53,8 @@ impl<'a, 'env> Fields<'a, 'env> {
     }
 
     fn field(&self, key: &str) -> Result<Option<(Unknown<'env>, ValueType)>> {
-        let value: Unknown = self.object.get_named_property_unchecked(key).map_err(|e| internal(&e))?;
+        let Some(object) = self.object else { return Ok(None) };
+        let value: Unknown = object.get_named_property_unchecked(key).map_err(|e| internal(&e))?;
         let kind = value.get_type().map_err(|e| internal(&e))?;
         Ok((!matches!(kind, ValueType::Undefined | ValueType::Null)).then_some((value, kind)))
     }
@@ -98,27 +104,6 @@ impl<'a, 'env> Fields<'a, 'env> {
 }
 
 impl Fields<'_, '_> {
-    /// `budget`: what the host keeps its context below.
-    pub(super) fn budget(&self) -> Result<BudgetLimits> {
-        let (hard_limit, request_headroom) = (self.required("hardLimit")?, self.required("requestHeadroom")?);
-        self.count("keepRecentTokens")?;
-        Ok(BudgetLimits { hard_limit, request_headroom })
-    }
-
-    /// The limits of a model.
-    pub(super) fn model(&self) -> Result<ModelLimits> {
-        Ok(ModelLimits {
-            context_window: self.count("contextWindow")?,
-            max_tokens: self.count("maxTokens")?,
-            max_input_tokens: self.count("maxInputTokens")?,
-        })
-    }
-
-    /// The limits of a model under `key`; unknown where there is none.
-    pub(super) fn limits(&self, key: &'static str) -> Result<ModelLimits> {
-        self.object(key)?.map_or(Ok(ModelLimits::default()), |model| Fields::of(&model, key).model())
-    }
-
     /// The object under `key`, which has to be there.
     pub(super) fn part(&self, key: &str) -> Result<Object<'_>> {
         self.object(key)?.ok_or_else(|| CompactionError::invalid(&self.path(key), "an object").into())
@@ -133,18 +118,6 @@ impl Fields<'_, '_> {
             _ => None,
         })?;
         kind.ok_or_else(|| CompactionError::invalid(&self.path("kind"), expected).into())
-    }
-
-    /// The limit of a prompt to the summarizer: its model's, else the main model's.
-    pub(super) fn prompt_limit(&self, summarizer: &Object<'_>) -> Result<PromptLimit> {
-        let budget = self.part("budget")?;
-        let budget = Fields::of(&budget, "request.budget").budget()?;
-        let of_summarizer = Fields::of(summarizer, "request.summarizer").object("model")?;
-        let model = match of_summarizer {
-            Some(model) => Fields::of(&model, "request.summarizer.model").model()?,
-            None => self.limits("mainModel")?,
-        };
-        Ok(PromptLimit::of(budget, model))
     }
 
     /// `customInstructions` and `prompts`, as texts.
@@ -284,6 +257,30 @@ impl Fields<'_, '_> {
         }
         Ok(Measure { chars_per_token: self.sizing()?.chars_per_token, prompts })
     }
+}
+
+/// Counts that `js/arguments.js` has checked, in its order: hard limit and headroom of a budget.
+pub(super) fn budget_limits(numbers: [f64; 2]) -> BudgetLimits {
+    let [hard_limit, request_headroom] = numbers.map(|number| number as u64);
+    BudgetLimits { hard_limit, request_headroom }
+}
+
+/// The same for a model: window, output, input; negative where unknown.
+pub(super) fn model_limits(numbers: [f64; 3]) -> ModelLimits {
+    let [context_window, max_tokens, max_input_tokens] =
+        numbers.map(|number| (number >= 0.0).then_some(number as u64));
+    ModelLimits { context_window, max_tokens, max_input_tokens }
+}
+
+/// The limit of a prompt, from a budget's numbers and a model's.
+pub(super) fn prompt_limit(numbers: &[f64]) -> Result<PromptLimit> {
+    let &[hard, headroom, window, output, input] = numbers else { return Err(misuse()) };
+    Ok(PromptLimit::of(budget_limits([hard, headroom]), model_limits([window, output, input])))
+}
+
+/// Numbers that do not fit the call: a fault of `js`.
+pub(super) fn misuse() -> Error {
+    CompactionError::new(ErrorCode::Internal, "numbers that do not fit the call").into()
 }
 
 /// Who writes a summary, by its public name.

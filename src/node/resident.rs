@@ -18,7 +18,7 @@ pub fn new_resident() -> External<Resident> {
 /// Appends the messages of a store. Takes its contents.
 #[napi(catch_unwind)]
 pub fn append_to_resident(resident: &mut External<Resident>, store: &mut External<Store>) {
-    resident.append(&std::mem::take(&mut **store));
+    resident.append(std::mem::take(&mut **store));
 }
 
 /// Another resident transcript: the first messages, then those of the store, then what stood behind as many.
@@ -29,7 +29,7 @@ pub fn edited_resident(
     length: u32,
     store: &mut External<Store>,
 ) -> External<Resident> {
-    let edited = resident.edited(length as usize, &std::mem::take(&mut **store));
+    let edited = resident.edited(length as usize, std::mem::take(&mut **store));
     // The messages are shared; what is new is about the size of the sums.
     let size = edited.own_bytes();
     External::new_with_size_hint(edited, size)

@@ -10,14 +10,18 @@ use napi::{Env, Status, sys};
 use napi_derive::napi;
 
 use crate::transcript::part::{Part, Tag, next_record};
-use crate::transcript::store::Store;
+use crate::transcript::resident::Resident;
+use crate::transcript::store::{Store, Wanted};
 use crate::transcript::units;
 
 /// `measure(records, from, ...strings) → next`: replaces the length of each awaited record by the length of its
-/// string as JSON. `read(store, ...strings)`: appends texts to a store.
+/// string as JSON. `read(store, ...strings)`: appends texts to a store. `append(resident, records, words,
+/// ...strings)`: appends messages with all their texts to a resident transcript.
 #[napi(module_exports)]
 pub fn register(exports: Object, env: Env) -> napi::Result<()> {
-    for (name, callback) in [(c"measure", measure as Callback), (c"read", read as Callback)] {
+    for (name, callback) in
+        [(c"measure", measure as Callback), (c"read", read as Callback), (c"append", append as Callback)]
+    {
         // SAFETY: environment and exports are live for this call; the callbacks live as long as the module.
         unsafe { define(env.raw(), exports.raw(), name, callback)? };
     }
@@ -85,14 +89,37 @@ unsafe extern "C" fn read(env: sys::napi_env, info: sys::napi_callback_info) -> 
         let [store, strings @ ..] = arguments else { return Err(misuse()) };
         // SAFETY: napi checks that the value is an external of this type before it hands out the reference.
         let store = unsafe { External::<Store>::from_napi_mut_ref(env, *store)? };
-        for string in strings {
-            let part = store.awaited().ok_or_else(misuse)?;
-            let mut failure = Ok(());
-            store.push(&part, |arena, most| failure = call.append(*string, part.units.min(most), arena));
-            failure?;
-        }
+        fill(&call, store, strings)?;
         call.number(strings.len())
     })
+}
+
+unsafe extern "C" fn append(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    // SAFETY: Node calls this with a live environment and call.
+    let call = unsafe { Call::new(env, info) };
+    guarded(&call, |arguments| {
+        let [resident, records, words, strings @ ..] = arguments else { return Err(misuse()) };
+        // SAFETY: napi checks that the value is an external of this type before it hands out the reference.
+        let resident = unsafe { External::<Resident>::from_napi_mut_ref(env, *resident)? };
+        let words = call.index(*words)?;
+        let records =
+            call.with_words(*records, |records| Ok(records.get(..words).unwrap_or_default().to_vec()))?;
+        let mut store = Store::new(records, Wanted::Printed(0));
+        fill(&call, &mut store, strings)?;
+        resident.append(store);
+        call.number(strings.len())
+    })
+}
+
+/// Appends the strings to the texts of a store.
+fn fill(call: &Call, store: &mut Store, strings: &[sys::napi_value]) -> napi::Result<()> {
+    for string in strings {
+        let part = store.awaited().ok_or_else(misuse)?;
+        let mut failure = Ok(());
+        store.push(&part, |arena, most| failure = call.append(*string, part.units.min(most), arena));
+        failure?;
+    }
+    Ok(())
 }
 
 fn misuse() -> napi::Error {

@@ -25,7 +25,13 @@ impl Default for Resident {
 
 impl Resident {
     /// Appends the messages of a store.
-    pub fn append(&mut self, store: &Store) {
+    pub fn append(&mut self, store: Store) {
+        if store.messages().nth(1).is_none() {
+            if store.messages().next().is_some() {
+                self.push(Arc::new(store));
+            }
+            return;
+        }
         for message in store.messages() {
             self.push(Arc::new(Store::of(&message)));
         }
@@ -45,7 +51,7 @@ impl Resident {
 
     /// The first `length` messages, and `replacement` and the messages behind it in place of what follows.
     #[must_use]
-    pub fn edited(&self, length: usize, replacement: &Store) -> Self {
+    pub fn edited(&self, length: usize, replacement: Store) -> Self {
         let mut edited = Self::default();
         self.messages.iter().take(length).for_each(|message| edited.push(Arc::clone(message)));
         let first = edited.messages.len();

@@ -117,7 +117,15 @@ impl Store {
                 .filter(|m| m.role() == Role::ToolResult)
                 .for_each(|m| limit_to_cap(&m, beyond, &mut spans));
         }
-        Self { records, arena: Vec::new(), spans, next: 0, open: 0 }
+        // As large as it will be: what stays resident is not to be larger than what it holds.
+        let texts = records.chunks_exact(2).zip(&spans).filter_map(|(record, &(_, most))| match record {
+            &[word, units] if Part::tag_of(word).is_some_and(Tag::has_text) => {
+                Some((units as usize).min(most))
+            }
+            _ => None,
+        });
+        let arena = Vec::with_capacity(texts.sum::<usize>() + 1);
+        Self { records, arena, spans, next: 0, open: 0 }
     }
 
     /// A store of one message, no larger than it has to be.
