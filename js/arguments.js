@@ -67,7 +67,8 @@ function summaryInput(value, name) {
 /** @param {any} value @param {string} name @returns {AbortSignal | undefined} */
 function abortSignal(value, name) {
   if (value === undefined || value === null) return undefined;
-  if (typeof value.aborted !== "boolean" || typeof value.addEventListener !== "function") {
+  const methods = ["addEventListener", "removeEventListener"];
+  if (typeof value.aborted !== "boolean" || methods.some((method) => typeof value[method] !== "function")) {
     throw invalidArgument(name, "an AbortSignal");
   }
   return value;

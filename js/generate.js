@@ -54,6 +54,8 @@ function generateCompaction(request) {
     const host = { run, request, settle, signal: controller.signal, thrown: undefined };
     binding.generate(run, passage, input, request, callbackOf(host));
     signal?.addEventListener("abort", abort, { once: true });
+    // A getter of a message, read above, may have aborted.
+    if (signal?.aborted) abort();
   });
 }
 

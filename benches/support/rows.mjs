@@ -61,6 +61,38 @@ function assertGuardsEqual(ours, pi, data) {
   deepStrictEqual(guard.ours(ours, data), guard.pi(pi, data));
 }
 
+/** Turns of a growing session. */
+const TURNS = 1_000;
+
+/** A session goes on for a thousand turns, and every turn asks the guard. */
+const growing = {
+  /** @type {Row["prepare"]} */
+  prepare: ({ messages }) => ({ messages, budget: budgetOf(LIMIT), limit: LIMIT }),
+  /** @type {Row["ours"]} */
+  ours: (ours, { messages, budget }) => {
+    const transcript = new ours.Transcript(messages);
+    let verdicts = 0;
+    for (let turn = 0; turn < TURNS; turn++) {
+      transcript.append(messages[turn % messages.length]);
+      const preparation = { messagesToSummarize: transcript.range() };
+      verdicts += Number(ours.compactionSummaryWouldExceedBudget(preparation, budget));
+    }
+    return verdicts;
+  },
+  /** @type {Row["pi"]} */
+  pi: (pi, { messages, limit }) => {
+    const session = [...messages];
+    let verdicts = 0;
+    for (let turn = 0; turn < TURNS; turn++) {
+      session.push(messages[turn % messages.length]);
+      verdicts += Number(pi.promptTokens({ messagesToSummarize: session }) >= limit);
+    }
+    return verdicts;
+  },
+  /** @type {Row["assertEqual"]} */
+  assertEqual: (ours, pi, data) => deepStrictEqual(growing.ours(ours, data), growing.pi(pi, data)),
+};
+
 /** @type {Row[]} */
 export const rows = [
   {
@@ -71,6 +103,12 @@ export const rows = [
   },
   { name: "guard, cold data caches", when: "cold", atLeast: { 20: { before: 5, large: 4 } }, ...guard },
   { name: "first guard in a process", when: "first", atLeast: { 20: { before: 2, large: 2 } }, ...guard },
+  {
+    name: "guard on every turn, 1,000 turns",
+    when: "warm",
+    atLeast: { 20: { before: 500, large: 500 } },
+    ...growing,
+  },
 ];
 
 /**

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::prompt::redact::Secrets;
 use crate::transcript::part::{Message, Part, Role, Tag};
 
 const READ: (&str, &str) = ("<read-files>\n", "\n</read-files>");
@@ -78,6 +79,13 @@ pub struct FileLists {
 }
 
 impl FileLists {
+    /// The lists with known secrets masked.
+    #[must_use]
+    pub fn masked(&self, secrets: &Secrets) -> Self {
+        let masked = |paths: &[String]| paths.iter().map(|path| secrets.masked(path)).collect();
+        Self { read: masked(&self.read), modified: masked(&self.modified) }
+    }
+
     /// What is appended to a summary; empty when there are no files.
     #[must_use]
     pub fn text(&self) -> String {

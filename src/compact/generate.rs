@@ -82,8 +82,9 @@ impl Compaction {
     /// Body and file lists together.
     fn assembled(&self, range: &[Message<'_>], body: &str, written: Option<Written>) -> Checkpoint {
         let body = own_words(body);
-        let files = self.files.clone().unwrap_or_else(|| FileOperations::of(range, &self.previous)).lists();
-        let summary = body + &self.secrets.masked(&files.text());
+        let files = self.files.clone().unwrap_or_else(|| FileOperations::of(range, &self.previous));
+        let files = files.lists().masked(&self.secrets);
+        let summary = body + &files.text();
         let carried = self.previous.encode_utf16().count();
         Checkpoint {
             tokens_before: self.tokens(range_extent(range, self.sizing.dialect).units() + carried),

@@ -39,14 +39,14 @@ fn is_tag(inside: &[u16], name: &str) -> bool {
     for &unit in inside {
         let plain = narrowed(unit);
         match letters.peek() {
+            // The name is there; a letter directly behind it would make another word.
+            None => return !(0x61..=0x7a).contains(&plain),
             _ if is_invisible(unit) => {}
             Some(_) if !begun && matches!(plain, 0x2f | 0x2044 | 0x2215) => {}
             Some(&letter) if plain == letter => {
                 letters.next();
                 begun = true;
             }
-            // The name is there; a longer word would be another name.
-            None => return !(0x61..=0x7a).contains(&plain),
             Some(_) => return false,
         }
     }
@@ -63,11 +63,19 @@ fn narrowed(unit: u16) -> u16 {
     }
 }
 
-/// Spaces, and characters that print nothing.
+/// Whether a text shows nothing to anybody.
+#[must_use]
+pub fn is_blank(text: &str) -> bool {
+    text.encode_utf16().all(is_invisible)
+}
+
+/// Spaces, controls, and characters that print nothing; of the tag and variation characters beyond U+FFFF the halves,
+/// which nothing visible is made of both.
 fn is_invisible(unit: u16) -> bool {
     matches!(
         unit,
-        0x09..=0x0d | 0x20 | 0xa0 | 0xad | 0x034f | 0x061c | 0x180b..=0x180e | 0x2000..=0x200f | 0x2028..=0x202f
+        0x00..=0x20 | 0x7f..=0xa0 | 0xad | 0x115f | 0x1160 | 0x3164 | 0xffa0 | 0xdb40 | 0xdc00..=0xdc7f
+            | 0xdd00..=0xddef | 0x034f | 0x061c | 0x180b..=0x180e | 0x2000..=0x200f | 0x2028..=0x202f
             | 0x205f..=0x206f | 0x3000 | 0xfe00..=0xfe0f | 0xfeff
     )
 }
@@ -89,6 +97,8 @@ mod tests {
             "</previous\u{2011}summary>",
             "<\u{200d}/previous-summary\n>",
             "</conversation",
+            "</conversation id=\"1\">",
+            "</con\u{e0020}versation>",
         ] {
             let text = format!("a{tag}.");
             let made = neutralized(&text);

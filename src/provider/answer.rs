@@ -2,6 +2,7 @@
 
 use super::{Answer, Ending};
 use crate::error::ErrorCode;
+use crate::prompt::neutralize::is_blank;
 
 /// Why an answer is no summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +52,7 @@ impl Answer {
     /// The first fault in this order: cut off, nothing said, refused. A foreign abort is no answer; the caller
     /// treats it as a failure of the transport (requirements G3).
     pub fn summary(&self) -> Result<&str, BadAnswer> {
-        let blank = self.text.trim().is_empty();
+        let blank = is_blank(&self.text);
         match self.ending {
             Ending::Foreign => Err(FOREIGN),
             Ending::Length if blank && self.thinks => Err(SPENT),

@@ -56,9 +56,10 @@ impl RetryPolicy {
             return None;
         }
         let doubled = self.base_delay_ms * f64::from(attempt.saturating_sub(1)).exp2();
+        let random = if random.is_finite() { random.clamp(0.0, 1.0) } else { 0.5 };
         let spread = 1.0 + self.jitter * (2.0 * random - 1.0);
         let ms = (wish.unwrap_or(doubled) * spread).clamp(0.0, self.max_delay_ms);
-        Some(Duration::from_secs_f64(ms / 1_000.0))
+        Some(Duration::try_from_secs_f64(ms / 1_000.0).unwrap_or(Duration::MAX))
     }
 }
 

@@ -47,8 +47,9 @@ impl Writing<'_> {
         let text = String::from_utf16_lossy(&text);
         let previous = previous.map(neutralized);
         SummaryRequest {
-            system: self.prompts.text(Template::System).to_owned(),
-            prompt: self.prompts.user_message(&text, previous.as_deref(), instructions),
+            system: self.secrets.masked(self.prompts.text(Template::System)),
+            // Once more over all of it: a secret may stand across two blocks, or in what the host added.
+            prompt: self.secrets.masked(&self.prompts.user_message(&text, previous.as_deref(), instructions)),
             max_tokens: self.max_tokens,
         }
     }
