@@ -207,3 +207,40 @@ test("C7 a rebuilt tail is a fixed point: rebuilding it again drops nothing", ()
     assert.equal(replayRetainedTail(tail).length, tail.length, `seed ${seed}`);
   }
 });
+
+test("C26 a turn that ends in thoughts alone is not finished: nothing of it could end the window", () => {
+  const thoughts = { role: "assistant", content: [{ type: "thinking", thinking: "hm" }], stopReason: "stop" };
+  const finished = [user("old"), answer("done"), user("go"), thoughts];
+  const retentionMode = /** @type {const} */ ("completed_turn");
+  assert.deepEqual(buildRetainedTail(finished, 100, { retentionMode }), finished.slice(0, 2));
+  const open = [thoughts, user("go"), call("a"), result("a")];
+  assert.deepEqual(buildRetainedTail(open, 100, { retentionMode }), open.slice(1));
+});
+
+test("C29 a result of many text blocks is cut to its share of the budget", () => {
+  for (const [blocks, words] of /** @type {const} */ ([
+    [2, 300],
+    [40, 300],
+    [5_000, 1],
+    [90, 8],
+  ])) {
+    const content = Array.from({ length: blocks }, (_, at) => ({
+      type: "text",
+      text: `${at} `.padEnd(words, "x"),
+    }));
+    const messages = frozen([user("go"), call("a"), { ...result("a"), content }]);
+    for (const budget of [60, 100, 150]) {
+      const tail = buildRetainedTail(messages, budget);
+      assert.equal(tail.at(-1)?.role, "toolResult");
+      assert.ok(total(tail) <= budget, `${blocks} blocks: ${total(tail)} of ${budget}`);
+      assert.match(JSON.stringify(tail.at(-1)), /cut to fit the kept context/);
+    }
+  }
+});
+
+test("C29 a message of thoughts and several texts keeps its words when it is cut to the least", () => {
+  const texts = ["w".repeat(400), "x".repeat(20)].map((text) => ({ type: "text", text }));
+  const content = [{ type: "thinking", thinking: "hm" }, ...texts];
+  const [kept] = buildRetainedTail(frozen([{ role: "assistant", content, stopReason: "stop" }]), 10);
+  assert.match(JSON.stringify(kept), /w+\\n\[\.\.\. cut to fit the kept context/);
+});

@@ -72,7 +72,11 @@ pub fn shorten(message: &Message<'_>, cut: Cut) -> Result<Vec<Change>> {
         (None, Form::Printed(dialect)) => {
             return condense(message, dialect, cut).map(|change| vec![change]);
         }
-        (None, Form::Counted(_)) => changes.extend(least(message, &collapsed, cut)),
+        (None, Form::Counted(_)) => match least(message, &collapsed, cut) {
+            // One block takes the place of all: no other change has a block to fall on.
+            condensed if matches!(condensed.as_slice(), [Change::Condense { .. }]) => return Ok(condensed),
+            least => changes.extend(least),
+        },
     }
     Ok(changes)
 }
