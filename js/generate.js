@@ -48,8 +48,13 @@ function generateCompaction(request) {
     };
     const settle = (/** @type {any} */ { failure, checkpoint }) => {
       signal?.removeEventListener("abort", abort);
-      if (failure) reject(fromFailure(failure, host.thrown));
-      else if (checkpoint) resolve(result(request, range, checkpoint));
+      // Called from the native side: what a getter of the request throws would end the process.
+      try {
+        if (failure) reject(fromFailure(failure, host.thrown));
+        else if (checkpoint) resolve(result(request, range, checkpoint));
+      } catch (error) {
+        reject(error);
+      }
     };
     const host = { run, request, settle, signal: controller.signal, thrown: undefined };
     binding.generate(run, passage, input, request, callbackOf(host));
@@ -85,7 +90,8 @@ function secretsOf(secrets) {
 /** Numbers for jitter: the core has no randomness of its own. @param {any} retry */
 function randomOf(retry) {
   if (!retry?.jitter) return [];
-  const draw = typeof retry.random === "function" ? () => Number(retry.random()) : Math.random;
+  const drawn = (/** @type {number} */ number) => (number >= 0 && number < 1 ? number : 0);
+  const draw = typeof retry.random === "function" ? () => drawn(Number(retry.random())) : Math.random;
   return Array.from({ length: DRAWN }, draw);
 }
 
@@ -93,7 +99,15 @@ function randomOf(retry) {
 function fileOperations(fileOps) {
   if (fileOps === undefined || fileOps === null) return {};
   const { read, written, edited } = required(fileOps, "request.preparation.fileOps");
-  return { read: [...(read ?? [])], modified: [...(written ?? []), ...(edited ?? [])] };
+  const paths = (/** @type {any} */ list, /** @type {string} */ name) => {
+    const given = typeof list === "string" ? [undefined] : [...(list ?? [])];
+    if (given.every((path) => typeof path === "string")) return given;
+    throw invalidArgument(`request.preparation.fileOps.${name}`, "a set of strings");
+  };
+  return {
+    read: paths(read, "read"),
+    modified: [...paths(written, "written"), ...paths(edited, "edited")],
+  };
 }
 
 /** What pi's hook takes. */

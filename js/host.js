@@ -63,7 +63,7 @@ async function complete(host, call) {
     reply = answerOf(await summarizer.complete(context, options));
   } catch (thrown) {
     host.thrown = thrown;
-    reply = failureOf(thrown);
+    reply = failureTold(thrown);
   }
   binding.answerRequest(host.run, call.id, reply);
 }
@@ -105,6 +105,15 @@ function usageOf(usage) {
 
 /** How many causes behind an error are looked at: `fetch failed` hides its reason there. */
 const CAUSES = 5;
+
+/** The same where reading what was thrown throws in turn. @param {unknown} thrown */
+function failureTold(thrown) {
+  try {
+    return failureOf(thrown);
+  } catch {
+    return { ...NOTHING, ending: "error" };
+  }
+}
 
 /** The facts of what a client threw. @param {any} thrown */
 function failureOf(thrown) {
