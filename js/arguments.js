@@ -61,6 +61,7 @@ function summaryInput(value, name) {
   const prefix = MessageList.of(inTurn, `${name}.turnPrefixMessages`);
   const previousSummary = input.previousSummary ?? "";
   if (typeof previousSummary !== "string") throw invalidArgument(`${name}.previousSummary`, "a string");
+  optionalCount(input.tokensBefore, `${name}.tokensBefore`);
   return { history, prefix, previousSummary };
 }
 

@@ -97,7 +97,7 @@ function usageOf(usage) {
   const costs = [cost?.input, cost?.output, cost?.cacheRead, cost?.cacheWrite, cost?.total];
   const numbers = [input, output, cacheRead, cacheWrite, totalTokens, ...costs];
   return {
-    usage: numbers.map((number) => (Number.isFinite(number) ? number : 0)),
+    usage: numbers.map((number) => (number > 0 && Number.isFinite(number) ? number : 0)),
     ...(Number.isFinite(cacheWrite1h) ? { cacheWrite1h } : {}),
     ...(Number.isFinite(reasoning) ? { reasoning } : {}),
   };

@@ -46,6 +46,8 @@ class Transcript {
 
   /** @param {Iterable<any>} [messages] */
   constructor(messages = []) {
+    if (typeof messages?.[Symbol.iterator] !== "function")
+      throw invalidArgument("messages", "an iterable of messages");
     this.append(...messages);
   }
 

@@ -7,6 +7,10 @@ const COLD_ROUNDS = 40;
 /** Rounds that warm up the compilers and are not counted. */
 const DISCARDED = 40;
 
+/** Milliseconds of a call that is measured in few rounds, one call each. */
+const LONG = 500;
+const LONG_ROUNDS = 3;
+
 /** One word in each line of 64 bytes. */
 const LINE_WORDS = 16;
 const SWEPT_BYTES = 96 * 1024 * 1024;
@@ -44,6 +48,14 @@ export async function timed(call, times) {
  * @param {Call} ours @param {Call} pi
  */
 export async function warm(ours, pi) {
+  if ((await timed(pi, 1)) > LONG) {
+    await timed(ours, LONG_ROUNDS);
+    return rounds(
+      LONG_ROUNDS,
+      () => timed(ours, 1),
+      () => timed(pi, 1),
+    );
+  }
   const [ourTimes, piTimes] = [await timesInRound(ours), await timesInRound(pi)];
   return rounds(
     WARM_ROUNDS,

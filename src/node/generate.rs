@@ -109,11 +109,12 @@ pub fn generate(
 }
 
 fn writer(request: Fields<'_, '_>, summarizer: Fields<'_, '_>) -> Result<Writer> {
+    let bounds = request.bounds()?;
     match summarizer.summarizer_kind()? {
         SummarizerKind::Extractive => {
             Ok(Writer::Extractive { most: summarizer.summary_chars(LEAST_SUMMARY, DEFAULT_SUMMARY)? })
         }
-        SummarizerKind::Callback => Ok(Writer::Host(request.bounds()?)),
+        SummarizerKind::Callback => Ok(Writer::Host(bounds)),
     }
 }
 
