@@ -36,22 +36,35 @@ function gathered(lists, options, depth, use) {
  * Gathers messages with their texts into a native store.
  *
  * @param {Lists} lists
- * @param {number} beyond units that tool results are read beyond their cap; Infinity reads all of everything
+ * @param {number} [beyond] units that tool results are read beyond their cap; Infinity reads all of everything
+ * @param {Map<unknown, number>} [ids] numbers of calls that hold beyond this gathering
  */
-function storeOf(lists, beyond = 0) {
-  return gather(lists, { depth: Depth.TEXT }, (records, words, strings) => {
+function storeOf(lists, beyond = 0, ids = undefined) {
+  return gather(lists, { depth: Depth.TEXT, ids }, (records, words, strings) => {
     const store = binding.store(records, words, Number.isFinite(beyond) ? beyond : undefined);
     pass(strings, (batch) => binding.read(store, ...batch));
     return store;
   });
 }
 
-/** Appends messages to a resident transcript. @param {object} resident @param {readonly object[]} messages */
-function appendTo(resident, messages) {
-  gather([["messages", messages]], { depth: Depth.TEXT }, (records, words, strings) => {
-    if (strings.length <= BATCH) binding.append(resident, records, words, ...strings);
-    else binding.appendToResident(resident, storeOf([["messages", messages]]));
-  });
+/** Messages that are appended at once: their strings are to fit one call, as a rule. */
+const SLICE = 256;
+
+/**
+ * Appends messages to a resident transcript, within which `ids` number the calls.
+ *
+ * @param {object} resident @param {readonly object[]} messages @param {Map<unknown, number>} ids
+ */
+function appendTo(resident, messages, ids) {
+  for (let at = 0; at < messages.length; at += SLICE) {
+    const slice = messages.length <= SLICE ? messages : messages.slice(at, at + SLICE);
+    const fits = gather([["messages", slice]], { depth: Depth.TEXT, ids }, (records, words, strings) => {
+      if (strings.length > BATCH) return false;
+      binding.append(resident, records, words, ...strings);
+      return true;
+    });
+    if (!fits) binding.appendToResident(resident, storeOf([["messages", slice]], 0, ids));
+  }
 }
 
 /** Units that a unit of a secret takes at most inside a JSON string. */

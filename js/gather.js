@@ -350,17 +350,19 @@ function one(at, message) {
  *
  * @template T
  * @param {readonly (readonly [string, readonly object[]])[]} lists each with the name that an error should use
- * @param {{ depth: number, probe?: number }} want
+ * @param {{ depth: number, probe?: number, ids?: Map<unknown, number> }} want `ids` where numbers of calls have to
+ *   hold beyond this gathering
  * @param {(records: Uint32Array, words: number, strings: string[]) => T} use
  * @returns {T}
  */
 function gather(lists, want, use) {
-  const outer = busy ? { records, strings, depth, probe, ids, plain } : undefined;
+  const outer = busy ? { records, strings, depth, probe, plain } : undefined;
+  const outerIds = ids;
   if (outer) {
     records = new Uint32Array(1 << 14);
     strings = [];
-    ids = new Map();
   }
+  ids = want.ids ?? new Map();
   busy = true;
   depth = want.depth;
   probe = want.probe ?? 0;
@@ -370,8 +372,8 @@ function gather(lists, want, use) {
     return use(records, words, strings);
   } finally {
     strings.length = 0;
-    ids.clear();
-    if (outer) ({ records, strings, depth, probe, ids, plain } = outer);
+    ids = outerIds;
+    if (outer) ({ records, strings, depth, probe, plain } = outer);
     else busy = false;
   }
 }

@@ -13,15 +13,17 @@ function printedUnits(/** @type {any} */ value, /** @type {string} */ name, /** 
   return [units(history), prefix.length > 0 ? units(prefix) : 0, previousSummary.length];
 }
 
+/** What the guard decides on, on its way across. */
+const NUMBERS = new Float64Array(8);
+
 function compactionSummaryWouldExceedBudget(preparation, budget, summaryModel, options) {
   const chosen = optional(options, "options");
   const limits = budgetLimits(budget, "budget");
-  const numbers = Float64Array.of(
-    ...printedUnits(preparation, "preparation", chosen),
-    ...limits,
-    ...modelLimits(summaryModel, "summaryModel"),
-  );
-  return binding.exceedsBudget(numbers, chosen);
+  const units = printedUnits(preparation, "preparation", chosen);
+  NUMBERS.set(units);
+  NUMBERS.set(limits, units.length);
+  NUMBERS.set(modelLimits(summaryModel, "summaryModel"), units.length + limits.length);
+  return binding.exceedsBudget(NUMBERS, chosen);
 }
 
 function estimateSummaryPromptTokens(input, options) {

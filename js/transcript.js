@@ -43,12 +43,14 @@ class TranscriptRange {
 class Transcript {
   /** @type {Generation | undefined} */
   #generation = { resident: binding.newResident(), messages: [] };
+  /** Numbers of the calls, by which results find them whenever they come. @type {Map<unknown, number>} */
+  #ids = new Map();
 
   /** @param {Iterable<any>} [messages] */
   constructor(messages = []) {
     if (typeof messages?.[Symbol.iterator] !== "function")
       throw invalidArgument("messages", "an iterable of messages");
-    this.append(...messages);
+    this.#add([...messages]);
   }
 
   get #current() {
@@ -66,9 +68,14 @@ class Transcript {
 
   /** @param {any[]} messages */
   append(...messages) {
+    this.#add(messages);
+  }
+
+  /** @param {readonly any[]} messages */
+  #add(messages) {
     const { resident, messages: kept } = this.#current;
-    if (messages.length === 0) return;
-    appendTo(resident, messages);
+    messages.forEach(checkMessage);
+    appendTo(resident, messages, this.#ids);
     for (const message of messages) kept.push(message);
   }
 
@@ -84,7 +91,7 @@ class Transcript {
   replace(at, message) {
     const { resident, messages } = this.#current;
     const place = index(at, messages.length - 1, "index");
-    const edited = binding.editedResident(resident, place, storeOf([["message", [message]]]));
+    const edited = binding.editedResident(resident, place, storeOf([["message", [message]]], 0, this.#ids));
     const replaced = messages.slice();
     replaced[place] = message;
     this.#generation = { resident: edited, messages: replaced };
@@ -99,11 +106,18 @@ class Transcript {
 
   dispose() {
     this.#generation = undefined;
+    this.#ids = new Map();
   }
 
   [Symbol.iterator]() {
     return this.range()[Symbol.iterator]();
   }
+}
+
+/** Checked before anything is appended, so that all of them are or none. @param {any} message @param {number} i */
+function checkMessage(message, i) {
+  if (message === null || typeof message !== "object")
+    throw invalidArgument(`messages[${i}]`, "a message object");
 }
 
 /** @param {number} value @param {number} most @param {string} name */

@@ -7,9 +7,10 @@ const COLD_ROUNDS = 40;
 /** Rounds that warm up the compilers and are not counted. */
 const DISCARDED = 40;
 
-/** Milliseconds of a call that is measured in few rounds, one call each. */
+/** Milliseconds of a call of pi's that is measured in few rounds, one call each; of ours some more fill a round. */
 const LONG = 500;
 const LONG_ROUNDS = 3;
+const OURS_IN_LONG = 20;
 
 /** One word in each line of 64 bytes. */
 const LINE_WORDS = 16;
@@ -49,10 +50,10 @@ export async function timed(call, times) {
  */
 export async function warm(ours, pi) {
   if ((await timed(pi, 1)) > LONG) {
-    await timed(ours, LONG_ROUNDS);
+    await timed(ours, OURS_IN_LONG);
     return rounds(
       LONG_ROUNDS,
-      () => timed(ours, 1),
+      () => timed(ours, OURS_IN_LONG),
       () => timed(pi, 1),
     );
   }

@@ -9,7 +9,7 @@ use napi::bindgen_prelude::{External, FromNapiMutRef, JsValue, Object};
 use napi::{Env, Status, sys};
 use napi_derive::napi;
 
-use crate::transcript::part::{Part, Tag, next_record};
+use crate::transcript::part::{Part, Tag, messages, next_record};
 use crate::transcript::resident::Resident;
 use crate::transcript::store::{Store, Wanted};
 use crate::transcript::units;
@@ -102,24 +102,34 @@ unsafe extern "C" fn append(env: sys::napi_env, info: sys::napi_callback_info) -
         // SAFETY: napi checks that the value is an external of this type before it hands out the reference.
         let resident = unsafe { External::<Resident>::from_napi_mut_ref(env, *resident)? };
         let words = call.index(*words)?;
-        let records =
-            call.with_words(*records, |records| Ok(records.get(..words).unwrap_or_default().to_vec()))?;
-        let mut store = Store::new(records, Wanted::Printed(0));
-        fill(&call, &mut store, strings)?;
-        resident.append(store);
+        call.with_words(*records, |records| {
+            let mut strings = strings;
+            for message in messages(records.get(..words).unwrap_or_default()) {
+                let mut store = Store::new(message.records().to_vec(), Wanted::Printed(0));
+                strings = fill(&call, &mut store, strings)?;
+                resident.append(store);
+            }
+            Ok(())
+        })?;
         call.number(strings.len())
     })
 }
 
-/// Appends the strings to the texts of a store.
-fn fill(call: &Call, store: &mut Store, strings: &[sys::napi_value]) -> napi::Result<()> {
-    for string in strings {
-        let part = store.awaited().ok_or_else(misuse)?;
+/// Fills the texts of a store from the strings, and answers with those that are left.
+fn fill<'s>(
+    call: &Call,
+    store: &mut Store,
+    strings: &'s [sys::napi_value],
+) -> napi::Result<&'s [sys::napi_value]> {
+    let mut left = strings;
+    while let Some((string, rest)) = left.split_first() {
+        let Some(part) = store.awaited() else { break };
         let mut failure = Ok(());
         store.push(&part, |arena, most| failure = call.append(*string, part.units.min(most), arena));
         failure?;
+        left = rest;
     }
-    Ok(())
+    Ok(left)
 }
 
 fn misuse() -> napi::Error {

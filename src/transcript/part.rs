@@ -148,7 +148,10 @@ pub struct Message<'a> {
     header: u32,
     /// Position of the first part's record in the whole stream, in words.
     pub start: usize,
+    /// Records of the parts.
     words: &'a [u32],
+    /// The header's record and those of the parts.
+    records: &'a [u32],
     texts: Option<&'a Store>,
 }
 
@@ -158,6 +161,12 @@ impl<'a> Message<'a> {
     const TRUNCATED: u32 = 1 << 18;
     const ERROR: u32 = 1 << 19;
     const SHOWS_OUTPUT: u32 = 1 << 20;
+
+    /// Its own record and those of its parts.
+    #[must_use]
+    pub fn records(&self) -> &'a [u32] {
+        self.records
+    }
 
     /// The first word of its record.
     #[must_use]
@@ -312,9 +321,10 @@ impl Part {
 pub fn messages(records: &[u32]) -> impl Iterator<Item = Message<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        let (&[header, words], rest) = records.get(at..)?.split_first_chunk::<2>()?;
-        let length = (words as usize).checked_sub(2)?;
-        let message = Message { header, start: at + 2, words: rest.get(..length)?, texts: None };
+        let rest = records.get(at..)?;
+        let &[header, words] = rest.first_chunk::<2>()?;
+        let own = rest.get(..words as usize)?;
+        let message = Message { header, start: at + 2, words: own.get(2..)?, records: own, texts: None };
         at += words as usize;
         Some(message)
     })

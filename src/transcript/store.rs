@@ -41,7 +41,8 @@ pub trait Source<'a> {
     fn around(&self, message: &Message<'a>, at: usize) -> Option<(u16, u16)>;
 }
 
-/// No texts, only their lengths: enough for every size.
+/// Only the lengths of texts: enough for every size, but for the units around a cut, which are gathered apart where the
+/// texts are not at hand.
 #[derive(Debug, Clone, Copy)]
 pub struct Lengths;
 
@@ -52,9 +53,11 @@ impl Source<'_> for Lengths {
         part.units
     }
 
-    fn around(&self, message: &Message<'_>, _at: usize) -> Option<(u16, u16)> {
-        let pair = message.parts_of(Tag::CapUnits).next()?.units;
-        Some(((pair >> 16) as u16, (pair & 0xffff) as u16))
+    fn around(&self, message: &Message<'_>, at: usize) -> Option<(u16, u16)> {
+        let gathered = message.parts_of(Tag::CapUnits).next().map(|part| part.units);
+        gathered
+            .map(|pair| ((pair >> 16) as u16, (pair & 0xffff) as u16))
+            .or_else(|| Stored.around(message, at))
     }
 }
 
