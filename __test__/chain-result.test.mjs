@@ -278,6 +278,7 @@ test("promptTokens of an event is what the request's prompt is estimated at", as
 
 test("the same requests whatever the host's answer is awaited as: a promise, a thenable, the answer itself", async () => {
   const answers = [() => says("S"), () => Promise.resolve(says("S"))];
+  // biome-ignore lint/suspicious/noThenProperty: a client's promise need not be a native one
   answers.push(/** @type {any} */ (() => ({ then: (/** @type {any} */ done) => done(says("S")) })));
   for (const complete of answers) {
     const { summarizer } = small();
