@@ -1,0 +1,20 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+/** Far beyond what any of them needs; only a hang takes so long. */
+const HANG_MS = 100_000;
+
+/**
+ * Runs a program of `support/programs` in a process of its own.
+ *
+ * @param {string} name @param {string[]} flags of Node
+ * @returns {Promise<{ code: number | string | null, stdout: string, stderr: string }>}
+ */
+export function outputOf(name, flags = []) {
+  const path = fileURLToPath(new URL(`./programs/${name}`, import.meta.url));
+  return new Promise((resolve) => {
+    execFile(process.execPath, [...flags, path], { timeout: HANG_MS }, (error, stdout, stderr) => {
+      resolve({ code: error ? (error.code ?? error.signal ?? null) : 0, stdout, stderr });
+    });
+  });
+}
