@@ -212,6 +212,28 @@ test("C22 C28 a result belongs to its own call, however the messages came in", (
   assert.deepEqual(buildRetainedTail(replaced, 1_000), buildRetainedTail([...replaced], 1_000));
 });
 
+test("pairs and halves at the cap of a tool result: sizes of a range are those of its text", () => {
+  for (const inset of ["😀", "\ud83d", "\ude00", "x😀"]) {
+    for (let at = 1_997; at <= 2_001; at++) {
+      const content = `${"a".repeat(at)}${inset}${"b".repeat(50)}`;
+      const messages = [{ role: "toolResult", toolCallId: "c", toolName: "read", isError: false, content }];
+      const transcript = new Transcript(messages);
+      for (const dialect of /** @type {const} */ (["pi-0.87", "pi-1.6"])) {
+        const options = { dialect, charsPerToken: 1 };
+        const { length } = serializeConversation(messages, options);
+        const title = `${dialect} ${JSON.stringify(inset)} at ${at}`;
+        assert.equal(serializeConversation(transcript, options).length, length, title);
+        assert.equal(estimateSummaryPromptTokens({ messagesToSummarize: messages }, options), length, title);
+        assert.equal(
+          estimateSummaryPromptTokens({ messagesToSummarize: transcript }, options),
+          length,
+          title,
+        );
+      }
+    }
+  }
+});
+
 test("an edit while a message is read loses nothing", () => {
   const transcript = new Transcript(TURN);
   const nested = {
