@@ -13,8 +13,11 @@ const SHORT = frozen(prepared([userOfTokens(20)]));
 /** A compaction by this very function. Never rejects. @param {any} complete @param {any} more */
 async function asked(complete, more = {}) {
   let sent = 0;
-  const counted =
-    typeof complete === "function" ? (/** @type {any[]} */ ...of) => (sent++, complete(...of)) : complete;
+  const counting = (/** @type {any[]} */ ...of) => {
+    sent++;
+    return complete(...of);
+  };
+  const counted = typeof complete === "function" ? counting : complete;
   const summarizer = { kind: "callback", model: MODEL, complete: counted };
   const request = { preparation: SHORT, budget: BUDGET, summarizer, retry: RETRY, ...more };
   const [result, error] = await generateCompaction(request).then(
