@@ -314,7 +314,8 @@ test("a signal that is none is invalid_argument, and nothing is sent", async () 
 test("10,000 runs on one signal keep no memory and no listener", { timeout: 120_000 }, async () => {
   const { code, stdout, stderr } = await outputOf("runs-on-one-signal.mjs", ["--expose-gc"]);
   assert.equal(code, 0, stderr);
-  const { listeners, grown } = JSON.parse(stdout);
+  const { listeners, grown, resident } = JSON.parse(stdout);
   assert.equal(listeners, 0);
   assert.ok(grown < 12 * 2 ** 20, `${grown} bytes`);
+  assert.ok(resident < 100 * 2 ** 20, `${resident} bytes natively`);
 });
