@@ -10,6 +10,24 @@ const { count, harmless } = require("./text.js");
 /** @param {string} line */
 const say = (line) => process.stderr.write(`${line}\n`);
 
+/** A step of the compaction in a line; nothing for a step that says nothing new. @param {any} event */
+function progressOf(event) {
+  switch (event.type) {
+    case "plan":
+      return event.requests > 0 ? `${count(event.requests)} requests planned` : undefined;
+    case "request":
+      return `request ${event.index} of ${event.of}: ${count(event.promptTokens)} tokens`;
+    case "retry":
+      return `${event.code}; trying again in ${count(event.delayMs)} ms`;
+    case "warning":
+      return event.message;
+    case "done":
+      return `${count(event.tokensBefore)} tokens became ${count(event.tokensAfter)}`;
+    default:
+      return undefined;
+  }
+}
+
 /**
  * @param {{ path: string, json: boolean, window?: number, maxOutput?: number, maxChars?: number }} request
  */
@@ -24,9 +42,11 @@ async function compact({ path, json, maxChars, ...limits }) {
     preparation,
     budget,
     summarizer: { kind: "extractive", maxSummaryChars: maxChars },
+    onEvent: (event) => {
+      const line = progressOf(event);
+      if (line !== undefined) say(line);
+    },
   });
-  const { tokensBefore, tokensAfter } = result.details;
-  say(`${count(tokensBefore)} tokens became ${count(tokensAfter)}`);
   const text = json ? JSON.stringify(result, null, 2) : result.summary.trimEnd();
   // A terminal obeys what a tool once printed; a pipe gets the text as it is.
   process.stdout.write(`${process.stdout.isTTY ? harmless(text) : text}\n`);

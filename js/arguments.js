@@ -65,6 +65,14 @@ function summaryInput(value, name) {
   return { history, prefix, previousSummary };
 }
 
+/** @param {any} value @param {string} name */
+function optionalFunction(value, name) {
+  if (value !== undefined && value !== null && typeof value !== "function") {
+    throw invalidArgument(name, "a function");
+  }
+  return value;
+}
+
 /** @param {any} value @param {string} name @returns {AbortSignal | undefined} */
 function abortSignal(value, name) {
   if (value === undefined || value === null) return undefined;
@@ -81,6 +89,7 @@ module.exports = {
   count,
   modelLimits,
   optional,
+  optionalFunction,
   required,
   summaryInput,
 };

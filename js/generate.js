@@ -5,6 +5,7 @@ const {
   budgetLimits,
   modelLimits,
   optional,
+  optionalFunction,
   required,
   summaryInput,
 } = require("./arguments.js");
@@ -19,26 +20,9 @@ const DRAWN = 256;
 /** @param {any} request */
 function generateCompaction(request) {
   return new Promise((resolve, reject) => {
-    const { summarizer } = required(request, "request");
-    const signal = abortSignal(request.signal, "request.signal");
-    const budget = budgetLimits(request.budget, "request.budget");
-    if (required(summarizer, "request.summarizer").kind === "callback") checkCallback(summarizer);
-    const { history, prefix, previousSummary } = summaryInput(request.preparation, "request.preparation");
-    const secrets = secretsOf(request.secrets);
+    const { signal, range, input } = checked(request);
     if (signal?.aborted) throw signal.reason;
 
-    const range = history.and(prefix);
-    const input = {
-      history: history.length,
-      previous: previousSummary,
-      limits: [...budget, ...limitsOf(request)],
-      ...fileOperations(request.preparation.fileOps),
-      secrets,
-      random: randomOf(request.retry),
-      hearsEvents: typeof request.onEvent === "function",
-      decidesRetries: typeof request.isRetryable === "function",
-    };
-    const passage = range.passage(secrets);
     const run = binding.newRun();
     const controller = new AbortController();
     const abort = () => {
@@ -57,11 +41,33 @@ function generateCompaction(request) {
       }
     };
     const host = { run, request, settle, signal: controller.signal, thrown: undefined };
-    binding.generate(run, passage, input, request, callbackOf(host));
+    binding.generate(run, range.passage(input.secrets), input, request, callbackOf(host));
     signal?.addEventListener("abort", abort, { once: true });
     // A getter of a message, read above, may have aborted.
     if (signal?.aborted) abort();
   });
+}
+
+/** A request whose fields are what they should be: its signal, its range, and what the native side is told. */
+function checked(/** @type {any} */ request) {
+  const { summarizer, preparation } = required(request, "request");
+  const signal = abortSignal(request.signal, "request.signal");
+  const strategy = request.strategy ?? "chain";
+  if (strategy !== "chain") throw invalidArgument("request.strategy", '"chain"');
+  const budget = budgetLimits(request.budget, "request.budget");
+  if (required(summarizer, "request.summarizer").kind === "callback") checkCallback(summarizer);
+  const { history, prefix, previousSummary } = summaryInput(preparation, "request.preparation");
+  const input = {
+    history: history.length,
+    previous: previousSummary,
+    limits: [...budget, ...limitsOf(request)],
+    ...fileOperations(preparation.fileOps),
+    secrets: secretsOf(request.secrets),
+    random: randomOf(request.retry),
+    hearsEvents: Boolean(optionalFunction(request.onEvent, "request.onEvent")),
+    decidesRetries: Boolean(optionalFunction(request.isRetryable, "request.isRetryable")),
+  };
+  return { signal, range: history.and(prefix), input };
 }
 
 /** Limits of the model that reads the prompt. @param {any} request */

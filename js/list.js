@@ -5,6 +5,7 @@
 const { binding, gathered, passageOf } = require("./crossing.js");
 const { invalidArgument } = require("./errors.js");
 const { Transcript, TranscriptRange } = require("./transcript.js");
+const { usageFacts } = require("./values.js");
 
 class MessageList {
   /**
@@ -36,9 +37,13 @@ class MessageList {
     return lists.length === 1 ? lists[0][1] : lists.flatMap(([, messages]) => messages);
   }
 
-  /** @param {number} i */
-  at(i) {
-    return this.view ? this.view.generation.messages[this.view.start + i] : this.messages[i];
+  /** What a message says of its usage. @param {number} i */
+  usageAt(i) {
+    if (this.view) return this.view.generation.usages[this.view.start + i];
+    const message = this.messages[i];
+    if (message === null || typeof message !== "object")
+      throw invalidArgument(`messages[${i}]`, "a message object");
+    return usageFacts(message);
   }
 
   /** What stands behind an index. @param {number} start */

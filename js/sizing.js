@@ -67,14 +67,8 @@ function estimateContextTokens(messages, options) {
 /** The newest usable report behind an index. @param {MessageList} list @param {number} after */
 function lastUsage(list, after) {
   for (let i = list.length - 1; i > after; i--) {
-    const message = list.at(i);
-    if (message === null || typeof message !== "object") {
-      throw invalidArgument(`messages[${i}]`, "a message object");
-    }
-    if (message.role !== "assistant" || message.usage === null || typeof message.usage !== "object") continue;
-    const { totalTokens, input, output, cacheRead, cacheWrite } = message.usage;
-    const numbers = [totalTokens, input, output, cacheRead, cacheWrite].map(Number);
-    const usageTokens = binding.reportedTokens(String(message.stopReason), ...numbers);
+    const facts = list.usageAt(i);
+    const usageTokens = facts ? binding.reportedTokens(...facts) : null;
     if (usageTokens !== null) return { usageTokens, lastUsageIndex: i };
   }
   return { usageTokens: 0, lastUsageIndex: null };

@@ -4,12 +4,13 @@
 
 const { appendTo, binding, storeOf } = require("./crossing.js");
 const { invalidArgument } = require("./errors.js");
+const { usageFacts } = require("./values.js");
 
 /**
  * What a range looks at. Appending only ever adds behind every range, so that a generation is shared; any other
  * edit begins a new one.
  *
- * @typedef {{ resident: object, messages: any[] }} Generation
+ * @typedef {{ resident: object, messages: any[], usages: ReturnType<typeof usageFacts>[] }} Generation
  */
 
 class TranscriptRange {
@@ -42,7 +43,7 @@ class TranscriptRange {
 
 class Transcript {
   /** @type {Generation | undefined} */
-  #generation = { resident: binding.newResident(), messages: [] };
+  #generation = { resident: binding.newResident(), messages: [], usages: [] };
   /** Numbers of the calls, by which results find them whenever they come. @type {Map<unknown, number>} */
   #ids = new Map();
 
@@ -73,28 +74,32 @@ class Transcript {
 
   /** @param {readonly any[]} messages */
   #add(messages) {
-    const { resident, messages: kept } = this.#current;
+    const { resident, messages: kept, usages } = this.#current;
     messages.forEach(checkMessage);
+    const reported = messages.map(usageFacts);
     appendTo(resident, messages, this.#ids);
     for (const message of messages) kept.push(message);
+    for (const facts of reported) usages.push(facts);
   }
 
   /** @param {number} length */
   truncate(length) {
-    const { resident, messages } = this.#current;
+    const { resident, messages, usages } = this.#current;
     const end = index(length, messages.length, "length");
     const edited = binding.editedResident(resident, end, storeOf([]));
-    this.#generation = { resident: edited, messages: messages.slice(0, end) };
+    this.#generation = { resident: edited, messages: messages.slice(0, end), usages: usages.slice(0, end) };
   }
 
   /** @param {number} at @param {any} message */
   replace(at, message) {
-    const { resident, messages } = this.#current;
+    const { resident, messages, usages } = this.#current;
     const place = index(at, messages.length - 1, "index");
     const edited = binding.editedResident(resident, place, storeOf([["message", [message]]], 0, this.#ids));
     const replaced = messages.slice();
     replaced[place] = message;
-    this.#generation = { resident: edited, messages: replaced };
+    const reported = usages.slice();
+    reported[place] = usageFacts(message);
+    this.#generation = { resident: edited, messages: replaced, usages: reported };
   }
 
   /** @param {number} [start] @param {number} [end] */

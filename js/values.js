@@ -32,4 +32,18 @@ function unitAt(/** @type {any} */ value, /** @type {number} */ index) {
   return -1;
 }
 
-module.exports = { isRecord, printed, unitAt };
+/**
+ * What an assistant message says of its usage: stop reason and numbers, as they stand there.
+ *
+ * @param {any} message @returns {[string, number, number, number, number, number] | undefined}
+ */
+function usageFacts(message) {
+  if (message.role !== "assistant") return undefined;
+  const { usage, stopReason } = message;
+  if (usage === null || typeof usage !== "object") return undefined;
+  const { totalTokens, input, output, cacheRead, cacheWrite } = usage;
+  const numbers = [totalTokens, input, output, cacheRead, cacheWrite].map(Number);
+  return /** @type {any} */ ([String(stopReason), ...numbers]);
+}
+
+module.exports = { isRecord, printed, unitAt, usageFacts };

@@ -113,10 +113,22 @@ fn own_words(summary: &str) -> String {
 ///
 /// # Errors
 /// `no_new_history` for an empty range; `summary_budget` when the budget leaves nothing for text.
-pub fn extract(compaction: &Compaction, most: usize) -> Result<Checkpoint> {
+pub fn extract<H: Host>(compaction: &Compaction, most: usize, host: &H) -> Result<Checkpoint> {
     let range = compaction.checked()?;
+    host.hear(Event::Plan { requests: 0, shape: Shape::Single, reduced: false });
     let body = render(pick(&items(&range)), &without_lists(&compaction.previous), most);
-    Ok(compaction.assembled(&range, &compaction.secrets.masked(&body), None))
+    let checkpoint = compaction.assembled(&range, &compaction.secrets.masked(&body), None);
+    close(&checkpoint, 0, host);
+    Ok(checkpoint)
+}
+
+/// Tells the host what became of the range (requirements G18).
+fn close<H: Host>(checkpoint: &Checkpoint, requests: u32, host: &H) {
+    let Checkpoint { tokens_before, tokens_after, .. } = *checkpoint;
+    if tokens_after >= tokens_before {
+        host.hear(Event::Warning("the checkpoint is no smaller than what it stands for"));
+    }
+    host.hear(Event::Done { tokens_before, tokens_after, requests });
 }
 
 /// Has a model write the checkpoint.
@@ -141,11 +153,7 @@ pub async fn generate<P: Provider, H: Host>(
         usage: run.usage(),
     };
     let checkpoint = compaction.assembled(&range, &body, Some(written));
-    let Checkpoint { tokens_before, tokens_after, .. } = checkpoint;
-    if tokens_after >= tokens_before {
-        run.tell(Event::Warning("the checkpoint is no smaller than what it stands for"));
-    }
-    run.tell(Event::Done { tokens_before, tokens_after, requests: run.sent() });
+    close(&checkpoint, run.sent(), run.host());
     Ok(checkpoint)
 }
 

@@ -143,7 +143,7 @@ fn begin(host: NodeHost, compaction: Compaction, writer: Writer) -> crate::error
     let writing = Arc::clone(&host);
     let task = runtime.spawn(async move {
         match writer {
-            Writer::Extractive { most } => extract(&compaction, most).map_err(Ended::from),
+            Writer::Extractive { most } => extract(&compaction, most, &*writing).map_err(Ended::from),
             Writer::Host(bounds) => {
                 let run = Run::new(&*writing, &*writing, bounds, writing.cancelled());
                 write(&compaction, &run).await

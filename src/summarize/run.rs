@@ -91,6 +91,11 @@ impl<'a, P: Provider, H: Host> Run<'a, P, H> {
         self.usage.lock().ok().and_then(|usage| *usage)
     }
 
+    /// Who hears of it.
+    pub fn host(&self) -> &'a H {
+        self.host
+    }
+
     /// Tells the host.
     pub fn tell(&self, event: Event) {
         self.host.hear(event);
