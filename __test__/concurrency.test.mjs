@@ -167,6 +167,16 @@ test("pitfalls 12 a process with nothing left to do ends, whatever was aborted",
   assert.match(stdout, /^(done|aborted|failed|extractive)(,(done|aborted|failed|extractive)){3}\n$/);
 });
 
+test("pitfalls 10 process.exit in mid-callback, with a worker under way, ten times", {
+  timeout: 120_000,
+}, async () => {
+  for (let i = 0; i < 10; i++) {
+    const { code, stdout, stderr } = await outputOf("exits-in-callback.mjs");
+    assert.equal(code, 0, stderr || String(code));
+    assert.equal(stdout, "leaving\n");
+  }
+});
+
 test("pitfalls 12 a process waits for a compaction under way", { timeout: 120_000 }, async () => {
   const { code, stdout } = await outputOf("waits-for-backoff.mjs");
   assert.equal(code, 0);

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 /** Far beyond what any of them needs; only a hang takes so long. */
-const HANG_MS = 100_000;
+const HANG_MS = 60_000;
 
 /**
  * Runs a program of `support/programs` in a process of its own.
