@@ -7,6 +7,7 @@ import {
   failed,
   instructionsOf,
   prepared,
+  previousOf,
   RETRY,
   run,
   says,
@@ -258,6 +259,36 @@ for (const [share, title] of /** @type {const} */ ([
     assert.ok(sent > 100, `${sent} requests`);
   });
 }
+
+const CUT = "[... cut to fit the summary request ...]";
+
+/** A carried summary that had to be cut says so, and keeps both ends. @param {any} call @param {string} title */
+function assertCarriedCut({ prompt }, title) {
+  const carried = previousOf(prompt) ?? "";
+  assert.ok(carried.startsWith("HEAD ") && carried.endsWith(" TAIL"), `${title}: ${carried.slice(-60)}`);
+  assert.ok(carried.includes(CUT), title);
+}
+
+test("openclaw#80641 an answer beyond its allowance is carried on cut, and stored whole", async () => {
+  const long = `HEAD ${"s".repeat(90_000)} TAIL`;
+  const { calls, result: checkpoint } = await run(
+    windowed(16_384, 8_192, [long]),
+    prepared(LONG.slice(0, 30)),
+  );
+  assert.ok(calls.length > 2);
+  for (const made of calls.slice(1)) assertCarriedCut(made, `request ${made.index}`);
+  assert.equal(checkpoint.summary, long);
+});
+
+test("openclaw#80641 a previous summary that is alone over the budget is cut, not the end of all compactions", async () => {
+  const previousSummary = `HEAD ${"p".repeat(60_000)} TAIL`;
+  for (const messages of [SHORT, LONG.slice(0, 30)]) {
+    const { calls, error } = await run(windowed(16_384, 8_192), prepared(messages, { previousSummary }));
+    assert.equal(error, undefined, String(error));
+    assertCarriedCut(calls[0], `${messages.length} messages`);
+    for (const made of calls) assert.ok(sentTokens(made) < 16_384 - made.options.maxTokens);
+  }
+});
 
 test("senpi PR#1425 maxInputTokens caps the prompt", async () => {
   const by = client(["SUMMARY"], { contextWindow: 200_000, maxTokens: 8_192, maxInputTokens: 20_000 });
