@@ -444,7 +444,7 @@ export type CompactionResult<P> = {
  *
  * @returns rejects with `signal.reason` as soon as the signal fires, and nothing is sent after that; else with
  *   {@link CompactionError}: `no_new_history` for an empty range; `summary_budget` when the budget leaves nothing for
- *   text, or more than 16 chunks or `maxRequests` requests would be needed; `summary_incomplete`, `summary_empty`,
+ *   text (a previous summary that alone fills the limit included: shorten it first), or more than 16 chunks or `maxRequests` requests would be needed; `summary_incomplete`, `summary_empty`,
  *   `summary_refused` for an answer that is no summary; `context_overflow` and `summary_provider` for a provider
  *   that failed, with what the host's client threw as `cause`; `invalid_argument`
  */

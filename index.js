@@ -5,6 +5,7 @@ const generate = require("./js/generate.js");
 const shaping = require("./js/shaping.js");
 const sizing = require("./js/sizing.js");
 const { Transcript } = require("./js/transcript.js");
+require("./js/warm-up.js");
 
 const COMPACTION_SUMMARY_RETRY_POLICY = generate.COMPACTION_SUMMARY_RETRY_POLICY;
 const buildRetainedTail = typed(shaping.buildRetainedTail);
