@@ -23,6 +23,9 @@ import { medians } from "./support/timing.mjs";
 /** @typedef {Figures & { row: string, session: string, atLeast?: number }} Line */
 
 const WORKER = fileURLToPath(new URL("support/worker.mjs", import.meta.url));
+const ABORT = fileURLToPath(new URL("support/abort.mjs", import.meta.url));
+/** Milliseconds within which an abort has to reject. */
+const ABORT_WITHIN = 20;
 const ORACLE = fileURLToPath(new URL("../__test__/oracle/node_modules", import.meta.url));
 /** Fresh processes a row. */
 const CHECKED = 5;
@@ -59,8 +62,14 @@ async function main() {
   const slow = measured.flatMap(({ version, lines }) =>
     lines.filter(isBelow).map((line) => `Node ${version}, ${describe(line)}`),
   );
-  for (const line of wanted.check ? slow : []) console.error(`Below its threshold: ${line}`);
-  return wanted.check && slow.length > 0 ? 1 : 0;
+  const late = measured.flatMap(({ version, aborts }) =>
+    aborts
+      .filter(({ most }) => !(most <= ABORT_WITHIN))
+      .map(({ stage }) => `Node ${version}, abort ${stage}`),
+  );
+  const failed = [...slow, ...late];
+  for (const line of wanted.check ? failed : []) console.error(`Misses its threshold: ${line}`);
+  return wanted.check && failed.length > 0 ? 1 : 0;
 }
 
 /** @param {NodeBinary} node @param {string[]} sessions */
@@ -73,7 +82,19 @@ async function measureNode(node, sessions) {
   for (const row of rows.filter(({ name }) => name.includes(wanted.only))) {
     for (const session of sessions) lines.push(await measureLine(node, row, session));
   }
-  return { version: node.version, lines };
+  return { version: node.version, lines, aborts: await measureAborts(node) };
+}
+
+/** From abort to rejection; nothing of pi's to compare with. @param {NodeBinary} node */
+async function measureAborts(node) {
+  if (!"abort to rejection".includes(wanted.only)) return [];
+  const { stdout } = await promisify(execFile)(node.path, [ABORT]);
+  const aborts = JSON.parse(stdout);
+  for (const { stage, median, most } of aborts) {
+    const figures = `${median.toFixed(2)} ms, at most ${most.toFixed(2)} ms (to stay within ${ABORT_WITHIN} ms)`;
+    console.log(`abort to rejection, ${stage}: ${figures}`);
+  }
+  return aborts;
 }
 
 /** One line of the table; when checking, one that falls short is measured once more. */
