@@ -140,6 +140,7 @@ test("pi#8351 opencode#14562 images never travel", async () => {
     assert.ok(!text.includes("QUJDQUJD"));
   }
   assert.equal(calls[0].context.messages[0].content.length, 1);
+  assert.equal(calls[0].prompt.split("[image left out]").length - 1, 4, "a placeholder names each");
 });
 
 test("claude-code#5934 kern-ai#313 lone surrogates become U+FFFD, and every prompt is well-formed", async () => {

@@ -5,12 +5,12 @@ use crate::budget::guard::SummaryInput;
 use crate::error::{CompactionError, Result};
 use crate::plan::apply::apply;
 use crate::plan::chunks::{ChunkBudget, ChunkRules, MOST_CHUNKS, plan_chunks};
-use crate::plan::edit::{CHUNK_MARKER, Edit};
+use crate::plan::edit::{CHUNK_MARKER, Change, Edit};
 use crate::plan::reduce::reduce;
 use crate::plan::shape::Shape;
 use crate::plan::shorten::{Cut, Form, shorten};
 use crate::plan::turns::Grain;
-use crate::transcript::part::Message;
+use crate::transcript::part::{Message, Role, Tag};
 use crate::transcript::serialize::range_extent;
 use crate::transcript::store::Store;
 
@@ -37,26 +37,37 @@ impl Plan {
     /// 16 requests would be needed.
     pub fn of(compaction: &Compaction) -> Result<Self> {
         let range: Vec<Message<'_>> = compaction.range.messages().collect();
-        if !exceeds(compaction, &range) {
-            return Ok(Self::whole(compaction, range.len(), None));
+        let images = images(&range);
+        if images.is_empty() {
+            return Self::of_texts(compaction, &range, None);
         }
-        let thinned = reduce(&range);
+        let named = apply(&range, &images);
+        let range: Vec<Message<'_>> = named.messages().collect();
+        Self::of_texts(compaction, &range, Some(&named))
+    }
+
+    /// The plan for messages without images; `changed` holds them where they are not the compaction's own.
+    fn of_texts(compaction: &Compaction, range: &[Message<'_>], changed: Option<&Store>) -> Result<Self> {
+        if !exceeds(compaction, range) {
+            return Ok(Self::whole(compaction, range.len(), false, changed.cloned()));
+        }
+        let thinned = reduce(range);
         if thinned.is_empty() {
-            return Self::chunked(compaction, &range, false);
+            return Self::chunked(compaction, range, false);
         }
-        let reduced = apply(&range, &thinned);
+        let reduced = apply(range, &thinned);
         let range: Vec<Message<'_>> = reduced.messages().collect();
         if exceeds(compaction, &range) {
             return Self::chunked(compaction, &range, true);
         }
         let messages = range.len();
-        Ok(Self::whole(compaction, messages, Some(reduced)))
+        Ok(Self::whole(compaction, messages, true, Some(reduced)))
     }
 
-    fn whole(compaction: &Compaction, messages: usize, changed: Option<Store>) -> Self {
+    fn whole(compaction: &Compaction, messages: usize, reduced: bool, changed: Option<Store>) -> Self {
         let shape = if compaction.history < messages { Shape::SplitTurn } else { Shape::Single };
         let requests = shape.requests(1, compaction.history > 0);
-        Self { shape, requests, reduced: changed.is_some(), changed, ends: vec![messages] }
+        Self { shape, requests, reduced, changed, ends: vec![messages] }
     }
 
     fn chunked(compaction: &Compaction, range: &[Message<'_>], reduced: bool) -> Result<Self> {
@@ -76,10 +87,21 @@ impl Plan {
             let changes = shorten(cut, Cut { form, target, marker: CHUNK_MARKER })?;
             edits.extend(changes.into_iter().map(|change| Edit { message, change }));
         }
-        let changed = (reduced || !edits.is_empty()).then(|| apply(range, &edits));
+        let changed = Some(apply(range, &edits));
         let requests = Shape::Chunks.requests(plan.ends.len(), true);
         Ok(Self { shape: Shape::Chunks, requests, reduced, changed, ends: plan.ends })
     }
+}
+
+/// Images never travel; what stands in their place is sized, planned and sent like any other text.
+fn images(range: &[Message<'_>]) -> Vec<Edit> {
+    let blocks = |message: &Message<'_>| -> Vec<u32> {
+        let images = message.parts_of(Tag::Image).filter(|_| message.role() != Role::System);
+        images.map(|part| part.address).collect()
+    };
+    let edit = |message, block| Edit { message, change: Change::Image { block } };
+    let of_each = range.iter().enumerate().map(|(index, message)| (index, blocks(message)));
+    of_each.flat_map(|(index, blocks)| blocks.into_iter().map(move |block| edit(index, block))).collect()
 }
 
 /// The guard's verdict on a form of the range.
