@@ -278,7 +278,87 @@ export function planChunks<M extends MessageLike>(
 ): TranscriptRange<M>[] | undefined;
 
 /** Who writes the summary. A host must say so: a checkpoint without a model is never an accident. */
-export type Summarizer = CallbackSummarizer | ExtractiveSummarizer;
+export type Summarizer = HttpSummarizer | CallbackSummarizer | ExtractiveSummarizer;
+
+/**
+ * A model, spoken to natively: the request is built, sent, read and repeated off the main thread.
+ *
+ * The answer is streamed. Connections verify certificates by the platform's store and `NODE_EXTRA_CA_CERTS`, and go
+ * through `HTTPS_PROXY` or `HTTP_PROXY` except to hosts in `NO_PROXY`, as `process.env` states them when the
+ * compaction begins.
+ */
+export interface HttpSummarizer {
+  kind: "http";
+  model: HttpModel;
+  /** The provider's key. Where headers authorize, none is needed. It is in no error, event or detail. */
+  apiKey?: string | undefined;
+  /** Sent over the model's own headers; `null` leaves a header out. */
+  headers?: Headers | undefined;
+  /** The longest silence of one request, in milliseconds from 1, also before its first byte. Default 300,000. */
+  idleTimeoutMs?: number | undefined;
+  /** `false` asks for the answer in one piece, for gateways that cannot stream. Default `true`. */
+  stream?: boolean | undefined;
+}
+
+/** Headers by name; `null` leaves out what would be sent otherwise. */
+export type Headers = Readonly<Record<string, string | null | undefined>>;
+
+/** The wire formats that are spoken. Any other `api` of pi needs a summarizer of kind `callback`. */
+export type HttpApi =
+  | "openai-completions"
+  | "openai-responses"
+  | "anthropic-messages"
+  | "google-generative-ai";
+
+/** A model behind a wire format. pi-ai's `Model` fits. */
+export interface HttpModel extends SummaryModel {
+  /** An {@link HttpApi}; anything else is `unsupported_api`. */
+  api: string;
+  /** As pi-ai has it: with `/v1` for OpenAI, without for Anthropic, with the version for Google. */
+  baseUrl: string;
+  /** Tokens of the context window. Needed here, from 1. */
+  contextWindow: number;
+  /** The most tokens of an answer. Needed here, from 1; no request asks for more. */
+  maxTokens: number;
+  headers?: Headers | undefined;
+  /** Price of a million tokens; without it a cost is 0. */
+  cost?: ModelCost | undefined;
+  /** What pi calls the lowest effort, by the provider's name for it; `null` where the model has none. */
+  thinkingLevelMap?: { readonly low?: string | null | undefined } | undefined;
+  /**
+   * Of pi-ai's settings those that change a summary request. Any other is ignored, but for `openRouterRouting` and
+   * `vercelGatewayRouting`: a request that ignored where it may go would be wrong, so they are `unsupported_api`.
+   */
+  compat?: HttpCompat | undefined;
+}
+
+export interface HttpCompat {
+  /** Field for the answer's allowance. Default `max_completion_tokens`, but `max_tokens` at hosts that, as pi knows, want it. */
+  maxTokensField?: "max_completion_tokens" | "max_tokens" | undefined;
+  /** Whether a reasoning model's system prompt goes as `developer`. Default: as `system`, which all understand. */
+  supportsDeveloperRole?: boolean | undefined;
+  /** Whether `reasoning_effort` may be sent to a model that reasons. Default: to OpenAI's own host only. */
+  supportsReasoningEffort?: boolean | undefined;
+  /** Whether a stream reports usage when asked to. Default `true`. */
+  supportsUsageInStreaming?: boolean | undefined;
+  /** Whether a stream says how it ended; else `[DONE]` is its end. Default `true`. */
+  supportsFinishReason?: boolean | undefined;
+  /** Whether `max_output_tokens` may be sent. Default `true`. */
+  supportsMaxOutputTokens?: boolean | undefined;
+}
+
+/** Price of a million tokens of each kind. */
+export interface ModelCost extends TokenRates {
+  /** Of all tiers whose threshold the tokens read exceed, the highest holds for the whole request. */
+  tiers?: readonly (TokenRates & { inputTokensAbove: number })[] | undefined;
+}
+
+export interface TokenRates {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+}
 
 /** A model to summarize with. pi-ai's `Model` fits. */
 export interface SummaryModel extends ModelLimits {
@@ -364,6 +444,10 @@ export type CompactionEvent =
   | { type: "plan"; requests: number; shape: CompactionShape; reduced: boolean }
   /** A request leaves. */
   | { type: "request"; index: number; of: number; attempt: number; promptTokens: number }
+  /** An answer begins. Only from a summarizer of kind `http`. */
+  | { type: "first_token"; index: number; attempt: number }
+  /** The provider's window is smaller than stated: what is left is planned again within `promptLimit` tokens. */
+  | { type: "replan"; requests: number; shape: CompactionShape; promptLimit: number }
   /** A request will be repeated after `delayMs`. */
   | { type: "retry"; index: number; attempt: number; delayMs: number; code: CompactionErrorCode }
   /** A part of the range is summarized. */
@@ -444,9 +528,10 @@ export type CompactionResult<P> = {
  *
  * @returns rejects with `signal.reason` as soon as the signal fires, and nothing is sent after that; else with
  *   {@link CompactionError}: `no_new_history` for an empty range; `summary_budget` when the budget leaves nothing for
- *   text (a previous summary that alone fills the limit included: shorten it first), or more than 16 chunks or `maxRequests` requests would be needed; `summary_incomplete`, `summary_empty`,
- *   `summary_refused` for an answer that is no summary; `context_overflow` and `summary_provider` for a provider
- *   that failed, with what the host's client threw as `cause`; `invalid_argument`
+ *   text (a previous summary that alone fills the limit included: shorten it first), or more than 16 chunks or
+ *   `maxRequests` requests would be needed; `summary_incomplete`, `summary_empty`, `summary_refused` for an answer
+ *   that is no summary; `context_overflow` and `summary_provider` for a provider that failed, with what the host's
+ *   client threw as `cause`; `unsupported_api`; `invalid_argument`
  */
 export function generateCompaction<P extends SummaryInput<Messages<MessageLike>>>(
   request: CompactionRequest<P>,
@@ -492,11 +577,14 @@ export type CompactionErrorCode =
   | "invalid_argument"
   | "no_new_history"
   | "summary_budget"
+  /** The provider says that its model takes less, also after two further plans. */
   | "context_overflow"
   | "summary_provider"
   | "summary_incomplete"
   | "summary_empty"
   | "summary_refused"
+  /** The wire format, or what a model asks of it, is not spoken natively; a summarizer of kind `callback` is the way out. */
+  | "unsupported_api"
   | "session_file"
   /** A fault of this package, with how to report it. */
   | "internal";
@@ -506,6 +594,8 @@ export class CompactionError extends Error {
   readonly code: CompactionErrorCode;
   /** HTTP status of the request that failed, where there was one. */
   readonly status?: number;
+  /** The provider's own structured code for it, such as `insufficient_quota`. Not in {@link CompactionError.toJSON}. */
+  readonly providerCode?: string;
   /** Whether trying again later may help, where a request failed. */
   readonly retryable?: boolean;
   /** How often that request was sent. */
