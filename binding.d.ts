@@ -75,6 +75,9 @@ export interface ChunksOut {
   targets: Array<number>
 }
 
+/** Connections that live as long as JavaScript holds them and a run uses them. */
+export declare function connect(network: NetworkIn): ExternalObject<Connections>
+
 /** The budgets of a model, by its numbers. */
 export declare function contextBudget(window: number, output: number, input: number): Budgets
 
@@ -127,7 +130,7 @@ export interface EditOut {
 
 /** One step of a compaction; the fields that its type has are there. */
 export interface EventOut {
-  /** `plan`, `request`, `retry`, `chunk`, `warning` or `done`. */
+  /** `plan`, `request`, `first_token`, `replan`, `retry`, `chunk`, `warning` or `done`. */
   type: string
   /** `requests` */
   requests?: number
@@ -143,6 +146,8 @@ export interface EventOut {
   attempt?: number
   /** `promptTokens` */
   promptTokens?: number
+  /** `promptLimit` */
+  promptLimit?: number
   /** `summaryTokens` */
   summaryTokens?: number
   /** `delayMs` */
@@ -175,13 +180,15 @@ export interface FailureOut {
   retryable?: boolean
   /** `attempts` */
   attempts?: number
+  /** `providerCode` */
+  providerCode?: string
 }
 
 /** pi's cut point. */
 export declare function findCut(source: unknown, start: number, end: number, keepRecentTokens: number, options?: object | undefined | null): CutOut
 
 /** Begins to write a checkpoint; the host's callback hears of the end. Empties the passage. */
-export declare function generate(run: ExternalObject<RunHandle>, passage: ExternalObject<Passage>, input: RunInput, request: object, host: (arg: HostCall) => void): void
+export declare function generate(run: ExternalObject<RunHandle>, passage: ExternalObject<Passage>, input: RunInput, request: object, connections: ExternalObject<Connections> | undefined | null, host: (arg: HostCall) => void): void
 
 /** What the callback in `js/host.js` is called with. */
 export interface HostCall {
@@ -205,6 +212,18 @@ export interface HostCall {
 
 /** The raw estimate of each message. */
 export declare function messageTokens(source: unknown, start: number, end: number, options?: object | undefined | null): Array<number>
+
+/** What the environment of a process says of the network; empty texts say nothing. */
+export interface NetworkIn {
+  /** `HTTPS_PROXY` */
+  httpsProxy: string
+  /** `HTTP_PROXY` */
+  httpProxy: string
+  /** `NO_PROXY` */
+  noProxy: string
+  /** `NODE_EXTRA_CA_CERTS`, the path of a file; one that cannot be read adds nothing, as in Node. */
+  extraCertificates: string
+}
 
 /** An empty resident transcript. */
 export declare function newResident(): ExternalObject<Resident>

@@ -840,6 +840,7 @@ module.exports.answerRetry = nativeBinding.answerRetry
 module.exports.appendToResident = nativeBinding.appendToResident
 module.exports.cancelRun = nativeBinding.cancelRun
 module.exports.chunkPlan = nativeBinding.chunkPlan
+module.exports.connect = nativeBinding.connect
 module.exports.contextBudget = nativeBinding.contextBudget
 module.exports.conversationText = nativeBinding.conversationText
 module.exports.editedResident = nativeBinding.editedResident

@@ -1,13 +1,20 @@
 "use strict";
 
 /** The codes that native calls answer with; anything else that they throw is a fault of this package. */
-const CODES = new Set(["invalid_argument", "no_new_history", "summary_budget", "session_file"]);
+const CODES = new Set([
+  "invalid_argument",
+  "no_new_history",
+  "summary_budget",
+  "unsupported_api",
+  "session_file",
+]);
 
 class CompactionError extends Error {
   /**
    * @param {string} code
    * @param {string} message
-   * @param {{ cause?: unknown, status?: number, retryable?: boolean, attempts?: number }} [options]
+   * @param {{ cause?: unknown, status?: number, retryable?: boolean, attempts?: number, providerCode?: string }}
+   *   [options]
    */
   constructor(code, message, options = {}) {
     const { cause, ...request } = options;

@@ -9,6 +9,7 @@ const {
   required,
   summaryInput,
 } = require("./arguments.js");
+const { connections } = require("./connections.js");
 const { binding } = require("./crossing.js");
 const { fromFailure, invalidArgument } = require("./errors.js");
 const { callbackOf } = require("./host.js");
@@ -41,7 +42,8 @@ function generateCompaction(request) {
       }
     };
     const host = { run, request, settle, signal: controller.signal, thrown: undefined };
-    binding.generate(run, range.passage(input.secrets), input, request, callbackOf(host));
+    const network = request.summarizer.kind === "http" ? connections() : undefined;
+    binding.generate(run, range.passage(input.secrets), input, request, network, callbackOf(host));
     signal?.addEventListener("abort", abort, { once: true });
     // A getter of a message, read above, may have aborted.
     if (signal?.aborted) abort();
@@ -72,8 +74,8 @@ function checked(/** @type {any} */ request) {
 
 /** Limits of the model that reads the prompt. @param {any} request */
 function limitsOf({ summarizer, mainModel }) {
-  if (summarizer.kind === "callback") return modelLimits(summarizer.model, "request.summarizer.model");
-  return modelLimits(mainModel, "request.mainModel");
+  if (summarizer.kind === "extractive") return modelLimits(mainModel, "request.mainModel");
+  return modelLimits(summarizer.model, "request.summarizer.model");
 }
 
 /** @param {any} summarizer */

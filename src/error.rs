@@ -19,6 +19,8 @@ pub enum ErrorCode {
     SummaryEmpty,
     /// The model refused, was filtered, or called a tool.
     SummaryRefused,
+    /// The wire format, or what a model asks of it, is not spoken.
+    UnsupportedApi,
     /// A session file could not be read.
     SessionFile,
     /// A fault of this library: a caught panic.
@@ -38,6 +40,7 @@ impl ErrorCode {
             Self::SummaryIncomplete => "summary_incomplete",
             Self::SummaryEmpty => "summary_empty",
             Self::SummaryRefused => "summary_refused",
+            Self::UnsupportedApi => "unsupported_api",
             Self::SessionFile => "session_file",
             Self::Internal => "internal",
         }
@@ -57,7 +60,7 @@ pub struct CompactionError {
 }
 
 /// What is known of a request that failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedRequest {
     /// HTTP status, where there was one.
     pub status: Option<u16>,
@@ -65,6 +68,8 @@ pub struct FailedRequest {
     pub retryable: bool,
     /// How often it was sent.
     pub attempts: u32,
+    /// The provider's own structured code, where it is an identifier.
+    pub provider_code: Option<String>,
 }
 
 impl CompactionError {
@@ -84,6 +89,14 @@ impl CompactionError {
     #[must_use]
     pub fn budget(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::SummaryBudget, message)
+    }
+
+    /// A model that is not spoken to natively, because of what `field` asks.
+    #[must_use]
+    pub fn unsupported(field: &str) -> Self {
+        let way_out =
+            "is not spoken natively; use a summarizer of kind \"callback\" with the host's own client";
+        Self::new(ErrorCode::UnsupportedApi, format!("{field} {way_out}"))
     }
 
     /// A session file that cannot be read.

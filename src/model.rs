@@ -47,6 +47,49 @@ pub struct Cost {
     pub total: f64,
 }
 
+/// Price of a million tokens of each kind.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Rates {
+    /// Of `input`.
+    pub input: f64,
+    /// Of `output`.
+    pub output: f64,
+    /// Of `cache_read`.
+    pub cache_read: f64,
+    /// Of `cache_write`.
+    pub cache_write: f64,
+}
+
+/// What a model's tokens cost, as pi-ai's `Model` states it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Prices {
+    /// What holds unless a tier does.
+    pub rates: Rates,
+    /// Rates for requests that read more tokens than the threshold beside them.
+    pub tiers: Vec<(f64, Rates)>,
+}
+
+const MILLION: f64 = 1_000_000.0;
+
+impl Prices {
+    /// The cost of an answer. Of all tiers whose threshold is exceeded the highest holds for the whole request; a
+    /// cache write that stays for an hour costs twice the input's rate.
+    #[must_use]
+    pub fn cost(&self, usage: &Usage) -> Cost {
+        let read = usage.input + usage.cache_read + usage.cache_write;
+        let above = self.tiers.iter().filter(|(threshold, _)| read > *threshold);
+        let tier = above.max_by(|(a, _), (b, _)| a.total_cmp(b));
+        let rates = tier.map_or(self.rates, |(_, rates)| *rates);
+        let long = usage.cache_write_1h.unwrap_or(0.0);
+        let input = rates.input / MILLION * usage.input;
+        let output = rates.output / MILLION * usage.output;
+        let cache_read = rates.cache_read / MILLION * usage.cache_read;
+        let short = usage.cache_write - long;
+        let cache_write = (rates.cache_write * short + rates.input * 2.0 * long) / MILLION;
+        Cost { input, output, cache_read, cache_write, total: input + output + cache_read + cache_write }
+    }
+}
+
 impl Usage {
     /// The usage of two answers; a field that only some report is there when one of them does (requirements C37).
     #[must_use]

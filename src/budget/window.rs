@@ -79,6 +79,22 @@ impl PromptLimit {
         Self { tokens: input.saturating_sub(PROMPT_MARGIN).max(1), output }
     }
 
+    /// The limit after a prompt was too large: one with `sent` estimated tokens of text, which the provider counted as
+    /// `counted` where it says so, for a `window` where it names one. Lower than `sent` in any case.
+    #[must_use]
+    pub fn learned(self, sent: u64, window: Option<u64>, counted: Option<u64>) -> Self {
+        let output = self.output.min(window.map_or(u64::MAX, |window| window / 2));
+        let within = window.map_or(self.tokens, |window| window.saturating_sub(output + PROMPT_MARGIN));
+        let most = match (window, counted) {
+            (Some(_), Some(_)) => sent.saturating_sub(1),
+            (Some(_), None) => share(sent, 0.75),
+            (None, _) => share(sent, 0.5),
+        };
+        // Where the estimate was too low, it will be so again.
+        let ratio = counted.map_or(1.0, |counted| sent as f64 / counted.max(1) as f64);
+        Self { tokens: share(within, ratio.min(1.0)).min(most).max(1), output }
+    }
+
     /// Tokens that a plan holds back in each chunk for the summary that is carried along (requirements C39, G15).
     #[must_use]
     pub fn reserve(self, previous_summary: u64) -> u64 {

@@ -1,18 +1,22 @@
 //! A range becomes a checkpoint.
 
+use std::borrow::Cow;
+
 use super::plan::Plan;
 use crate::budget::guard::Measure;
 use crate::budget::window::PromptLimit;
 use crate::checkpoint::assemble::{Checkpoint, Written};
 use crate::checkpoint::files::{FileOperations, without_lists};
 use crate::error::{CompactionError, ErrorCode, Result};
+use crate::plan::apply::apply;
 use crate::plan::chunks::ChunkBudget;
 use crate::plan::shape::Shape;
-use crate::prompt::build::Prompts;
+use crate::prompt::build::{Prompts, Template};
 use crate::prompt::neutralize::neutralized;
 use crate::prompt::redact::Secrets;
 use crate::provider::Provider;
-use crate::summarize::chain::{Writing, chunks, split_turn};
+use crate::provider::overflow::Overflow;
+use crate::summarize::chain::{Progress, Writing, chunks, split_turn};
 use crate::summarize::events::Event;
 use crate::summarize::extractive::pick;
 use crate::summarize::items::items;
@@ -28,8 +32,11 @@ pub const LEAST_SUMMARY: u64 = 256;
 /// UTF-16 units of an extractive summary, unless the caller says otherwise.
 pub const DEFAULT_SUMMARY: u64 = 4_000;
 
+/// How often the rest of a range is planned again for a window that turned out smaller.
+const MOST_REPLANS: u32 = 2;
+
 /// What is to be compacted, and within what.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Compaction {
     /// History and turn prefix, one after the other; secrets masked.
     pub range: Passage,
@@ -77,6 +84,22 @@ impl Compaction {
         }
         ChunkBudget::of(self.limit.tokens, self.reserve(), &self.measure())?;
         Ok(range)
+    }
+
+    /// What a run that overflowed has still to do: the messages it has no summary of, within the window it learned.
+    fn rest(&self, progress: &Progress, prompt_tokens: u64, said: Overflow) -> Self {
+        let range: Vec<Message<'_>> = self.range.messages().skip(progress.messages).collect();
+        let previous = if progress.chunks == 0 { &self.previous } else { &progress.summary };
+        let template = Template::history(previous.len());
+        let overhead = self.prompts.sizes().overhead(template, !previous.is_empty());
+        let sent = prompt_tokens.saturating_sub(self.tokens(overhead));
+        Self {
+            history: if progress.chunks == 0 { self.history } else { range.len() },
+            range: Passage::of(apply(&range, &[])),
+            previous: previous.clone(),
+            limit: self.limit.learned(sent, said.limit, said.prompt),
+            ..self.clone()
+        }
     }
 
     /// Body and file lists together.
@@ -131,7 +154,8 @@ fn close<H: Host>(checkpoint: &Checkpoint, requests: u32, host: &H) {
     host.hear(Event::Done { tokens_before, tokens_after, requests });
 }
 
-/// Has a model write the checkpoint.
+/// Has a model write the checkpoint. Where the provider says that its window is smaller than was stated, what is left
+/// of the range is planned again, at most twice.
 ///
 /// # Errors
 /// As [`extract`]; `summary_budget` also when more requests would be needed than the run allows; else why a request
@@ -141,13 +165,25 @@ pub async fn generate<P: Provider, H: Host>(
     run: &Run<'_, P, H>,
 ) -> std::result::Result<Checkpoint, Ended> {
     let range = compaction.checked()?;
-    let plan = Plan::of(compaction)?;
+    let mut plan = Plan::of(compaction)?;
     refuse_beyond(plan.requests, run.max_requests())?;
     run.tell(Event::Plan { requests: plan.requests, shape: plan.shape, reduced: plan.reduced });
-    let body = write(compaction, run, &plan).await?;
+    let mut rest = Cow::Borrowed(compaction);
+    let (mut written, mut replans) = (0, 0);
+    let body = loop {
+        let mut progress = Progress::default();
+        let overflow = match write(&rest, run, &plan, &mut progress).await {
+            Ok(body) => break body,
+            Err(overflow @ Ended::Overflowed { .. }) if replans < MOST_REPLANS => overflow,
+            Err(ended) => return Err(ended),
+        };
+        (rest, plan) = again(&rest, &progress, overflow, run)?;
+        written += progress.chunks;
+        replans += 1;
+    };
     let written = Written {
-        shape: plan.shape,
-        chunks: u32::try_from(plan.ends.len()).unwrap_or(u32::MAX),
+        shape: if written > 0 { Shape::Chunks } else { plan.shape },
+        chunks: u32::try_from(plan.ends.len()).unwrap_or(u32::MAX).saturating_add(written),
         reduced: plan.reduced,
         requests: run.sent(),
         usage: run.usage(),
@@ -155,6 +191,23 @@ pub async fn generate<P: Provider, H: Host>(
     let checkpoint = compaction.assembled(&range, &body, Some(written));
     close(&checkpoint, run.sent(), run.host());
     Ok(checkpoint)
+}
+
+/// What is left, and a plan for it within the window that was learned; the overflow itself where there is none.
+fn again<'c, P: Provider, H: Host>(
+    rest: &Compaction,
+    progress: &Progress,
+    overflow: Ended,
+    run: &Run<'_, P, H>,
+) -> std::result::Result<(Cow<'c, Compaction>, Plan), Ended> {
+    let Ended::Overflowed { prompt_tokens, said, .. } = overflow else { return Err(overflow) };
+    let rest = rest.rest(progress, prompt_tokens, said);
+    let left = run.max_requests().saturating_sub(run.sent());
+    let plan = rest.checked().and_then(|_| Plan::of(&rest)).ok().filter(|plan| plan.requests <= left);
+    let Some(plan) = plan else { return Err(overflow) };
+    let Plan { requests, shape, .. } = plan;
+    run.tell(Event::Replan { requests, shape, prompt_limit: rest.limit.tokens });
+    Ok((Cow::Owned(rest), plan))
 }
 
 fn refuse_beyond(needed: u32, most: u32) -> Result<()> {
@@ -170,6 +223,7 @@ async fn write<P: Provider, H: Host>(
     compaction: &Compaction,
     run: &Run<'_, P, H>,
     plan: &Plan,
+    progress: &mut Progress,
 ) -> std::result::Result<String, Ended> {
     let Compaction { prompts, secrets, sizing, limit, .. } = compaction;
     let reserve = compaction.reserve();
@@ -184,13 +238,13 @@ async fn write<P: Provider, H: Host>(
     match plan.shape {
         Shape::SplitTurn => {
             let parts = range.split_at_checked(compaction.history).unwrap_or((&range, &[]));
-            split_turn(run, &writing, parts, &previous).await
+            split_turn(run, &writing, parts, &previous, progress).await
         }
         Shape::Single | Shape::Chunks => {
             let starts = std::iter::once(0).chain(plan.ends.iter().copied());
             let pieces: Vec<&[Message<'_>]> =
                 starts.zip(&plan.ends).filter_map(|(start, &end)| range.get(start..end)).collect();
-            chunks(run, &writing, &pieces, &previous).await
+            chunks(run, &writing, &pieces, &previous, progress).await
         }
     }
 }

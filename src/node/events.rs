@@ -8,7 +8,7 @@ use crate::summarize::events::Event;
 #[napi(object, object_from_js = false)]
 #[derive(Default)]
 pub struct EventOut {
-    /// `plan`, `request`, `retry`, `chunk`, `warning` or `done`.
+    /// `plan`, `request`, `first_token`, `replan`, `retry`, `chunk`, `warning` or `done`.
     #[napi(js_name = "type")]
     pub kind: &'static str,
     /// `requests`
@@ -25,6 +25,8 @@ pub struct EventOut {
     pub attempt: Option<u32>,
     /// `promptTokens`
     pub prompt_tokens: Option<f64>,
+    /// `promptLimit`
+    pub prompt_limit: Option<f64>,
     /// `summaryTokens`
     pub summary_tokens: Option<f64>,
     /// `delayMs`
@@ -39,42 +41,59 @@ pub struct EventOut {
     pub tokens_after: Option<f64>,
 }
 
+impl EventOut {
+    fn of_kind(kind: &'static str) -> Self {
+        Self { kind, ..Self::default() }
+    }
+
+    /// A step of the whole run.
+    fn of_run(requests: u32, kind: &'static str) -> Self {
+        Self { requests: Some(requests), ..Self::of_kind(kind) }
+    }
+
+    /// A step of one request.
+    fn of_request(index: u32, kind: &'static str) -> Self {
+        Self { index: Some(index), ..Self::of_kind(kind) }
+    }
+}
+
 impl From<Event> for EventOut {
     fn from(event: Event) -> Self {
-        let of_kind = |kind| Self { kind, ..Self::default() };
+        let tokens = |tokens: u64| Some(tokens as f64);
         match event {
-            Event::Plan { requests, shape, reduced } => Self {
-                requests: Some(requests),
-                shape: Some(shape.name()),
-                reduced: Some(reduced),
-                ..of_kind("plan")
-            },
+            Event::Plan { requests, shape, reduced } => {
+                Self { shape: Some(shape.name()), reduced: Some(reduced), ..Self::of_run(requests, "plan") }
+            }
             Event::Request { index, of, attempt, prompt_tokens } => Self {
-                index: Some(index),
                 of: Some(of),
                 attempt: Some(attempt),
-                prompt_tokens: Some(prompt_tokens as f64),
-                ..of_kind("request")
+                prompt_tokens: tokens(prompt_tokens),
+                ..Self::of_request(index, "request")
+            },
+            Event::FirstToken { index, attempt } => {
+                Self { attempt: Some(attempt), ..Self::of_request(index, "first_token") }
+            }
+            Event::Replan { requests, shape, prompt_limit } => Self {
+                shape: Some(shape.name()),
+                prompt_limit: tokens(prompt_limit),
+                ..Self::of_run(requests, "replan")
             },
             Event::Retry { index, attempt, delay_ms, code } => Self {
-                index: Some(index),
                 attempt: Some(attempt),
-                delay_ms: Some(delay_ms as f64),
+                delay_ms: tokens(delay_ms),
                 code: Some(code.as_str()),
-                ..of_kind("retry")
+                ..Self::of_request(index, "retry")
             },
             Event::Chunk { index, of, summary_tokens } => Self {
-                index: Some(index),
                 of: Some(of),
-                summary_tokens: Some(summary_tokens as f64),
-                ..of_kind("chunk")
+                summary_tokens: tokens(summary_tokens),
+                ..Self::of_request(index, "chunk")
             },
-            Event::Warning(message) => Self { message: Some(message), ..of_kind("warning") },
+            Event::Warning(message) => Self { message: Some(message), ..Self::of_kind("warning") },
             Event::Done { tokens_before, tokens_after, requests } => Self {
-                tokens_before: Some(tokens_before as f64),
-                tokens_after: Some(tokens_after as f64),
-                requests: Some(requests),
-                ..of_kind("done")
+                tokens_before: tokens(tokens_before),
+                tokens_after: tokens(tokens_after),
+                ..Self::of_run(requests, "done")
             },
         }
     }

@@ -7,13 +7,16 @@ use napi_derive::napi;
 
 use super::error::{Result, internal};
 use super::host::{HostAnswer, HostCall, NodeHost, RunHandle, Wants};
-use super::read::{Fields, SummarizerKind, prompt_limit};
+use super::http::http_provider;
+use super::read::{Fields, SummarizerKind, misuse, prompt_limit};
 use super::reply::ReplyIn;
 use super::runtime::runtime;
 use crate::checkpoint::files::FileOperations;
 use crate::compact::generate::{Compaction, DEFAULT_SUMMARY, LEAST_SUMMARY, extract, generate as write};
 use crate::error::{CompactionError, ErrorCode};
 use crate::prompt::redact::Secrets;
+use crate::provider::connections::Connections;
+use crate::provider::http::HttpProvider;
 use crate::provider::retry::RetryPolicy;
 use crate::summarize::run::{Bounds, Ended, Run};
 use crate::transcript::resident::Passage;
@@ -87,6 +90,7 @@ pub struct RunInput {
 enum Writer {
     Extractive { most: usize },
     Host(Bounds),
+    Http(Bounds, Box<HttpProvider>),
 }
 
 /// Begins to write a checkpoint; the host's callback hears of the end. Empties the passage.
@@ -96,11 +100,11 @@ pub fn generate(
     passage: &mut External<Passage>,
     input: RunInput,
     request: Object,
+    connections: Option<&External<Arc<Connections>>>,
     host: Function<HostCall, ()>,
 ) -> Result<()> {
     let request = Fields::of(&request, "request");
-    let summarizer = request.part("summarizer")?;
-    let writer = writer(request, Fields::of(&summarizer, "request.summarizer"))?;
+    let writer = writer(request, connections)?;
     let wants = Wants { events: input.hears_events, retries: input.decides_retries };
     let host =
         NodeHost::new(&host, Arc::clone(run), wants, input.random.clone()).map_err(|e| internal(&e))?;
@@ -108,14 +112,20 @@ pub fn generate(
     begin(host, compaction, writer).map_err(Into::into)
 }
 
-fn writer(request: Fields<'_, '_>, summarizer: Fields<'_, '_>) -> Result<Writer> {
+fn writer(request: Fields<'_, '_>, connections: Option<&External<Arc<Connections>>>) -> Result<Writer> {
     let bounds = request.bounds()?;
-    match summarizer.summarizer_kind()? {
-        SummarizerKind::Extractive => {
-            Ok(Writer::Extractive { most: summarizer.summary_chars(LEAST_SUMMARY, DEFAULT_SUMMARY)? })
+    let summarizer = request.part("summarizer")?;
+    let summarizer = Fields::of(&summarizer, "request.summarizer");
+    Ok(match (summarizer.summarizer_kind()?, connections) {
+        (SummarizerKind::Extractive, _) => {
+            Writer::Extractive { most: summarizer.summary_chars(LEAST_SUMMARY, DEFAULT_SUMMARY)? }
         }
-        SummarizerKind::Callback => Ok(Writer::Host(bounds)),
-    }
+        (SummarizerKind::Callback, _) => Writer::Host(bounds),
+        (SummarizerKind::Http, Some(connections)) => {
+            Writer::Http(bounds, Box::new(http_provider(summarizer, connections)?))
+        }
+        (SummarizerKind::Http, None) => return Err(misuse()),
+    })
 }
 
 fn compaction(range: Passage, input: RunInput, request: Fields<'_, '_>) -> Result<Compaction> {
@@ -146,6 +156,10 @@ fn begin(host: NodeHost, compaction: Compaction, writer: Writer) -> crate::error
             Writer::Extractive { most } => extract(&compaction, most, &*writing).map_err(Ended::from),
             Writer::Host(bounds) => {
                 let run = Run::new(&*writing, &*writing, bounds, writing.cancelled());
+                write(&compaction, &run).await
+            }
+            Writer::Http(bounds, provider) => {
+                let run = Run::new(&*provider, &*writing, bounds, writing.cancelled());
                 write(&compaction, &run).await
             }
         }

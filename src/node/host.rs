@@ -57,16 +57,20 @@ pub struct FailureOut {
     pub retryable: Option<bool>,
     /// `attempts`
     pub attempts: Option<u32>,
+    /// `providerCode`
+    pub provider_code: Option<String>,
 }
 
 impl From<&CompactionError> for FailureOut {
     fn from(error: &CompactionError) -> Self {
+        let request = error.request.as_ref();
         Self {
             code: error.code.as_str(),
             message: error.message.clone(),
-            status: error.request.and_then(|request| request.status).map(u32::from),
-            retryable: error.request.map(|request| request.retryable),
-            attempts: error.request.map(|request| request.attempts),
+            status: request.and_then(|request| request.status).map(u32::from),
+            retryable: request.map(|request| request.retryable),
+            attempts: request.map(|request| request.attempts),
+            provider_code: request.and_then(|request| request.provider_code.clone()),
         }
     }
 }
@@ -181,10 +185,16 @@ fn call(kind: &'static str, id: u32) -> HostCall {
 }
 
 impl Provider for NodeHost {
-    async fn complete(&self, request: SummaryRequest) -> Reply {
+    type Prepared = SummaryRequest;
+
+    fn prepare(&self, request: SummaryRequest) -> SummaryRequest {
+        request
+    }
+
+    async fn complete(&self, request: &SummaryRequest, _begins: &(dyn Fn() + Sync)) -> Reply {
         let answer = self.ask(|id| HostCall {
-            system: Some(request.system),
-            prompt: Some(request.prompt),
+            system: Some(request.system.clone()),
+            prompt: Some(request.prompt.clone()),
             max_tokens: Some(request.max_tokens as f64),
             ..call("complete", id)
         });

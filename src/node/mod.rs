@@ -7,6 +7,7 @@ mod events;
 mod exports;
 mod generate;
 mod host;
+mod http;
 mod outcome;
 mod plans;
 mod read;

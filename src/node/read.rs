@@ -48,7 +48,12 @@ impl<'a, 'env> Fields<'a, 'env> {
         Self { object, name: "options" }
     }
 
-    fn path(&self, key: &str) -> String {
+    /// Nothing is there, under a name.
+    pub(super) fn absent(name: &'static str) -> Self {
+        Self { object: None, name }
+    }
+
+    pub(super) fn path(&self, key: &str) -> String {
         format!("{}.{key}", self.name)
     }
 
@@ -92,7 +97,7 @@ impl<'a, 'env> Fields<'a, 'env> {
         string.map(|text| text.utf16_len().map_err(|e| internal(&e))).transpose()
     }
 
-    fn object(&self, key: &str) -> Result<Option<Object<'env>>> {
+    pub(super) fn object(&self, key: &str) -> Result<Option<Object<'env>>> {
         match self.field(key)? {
             None => Ok(None),
             Some((value, ValueType::Object)) => {
@@ -111,8 +116,9 @@ impl Fields<'_, '_> {
 
     /// `kind` of a summarizer.
     pub(super) fn summarizer_kind(&self) -> Result<SummarizerKind> {
-        let expected = "\"callback\" or \"extractive\"";
+        let expected = "\"http\", \"callback\" or \"extractive\"";
         let kind = self.choice("kind", expected, |name| match name {
+            "http" => Some(SummarizerKind::Http),
             "callback" => Some(SummarizerKind::Callback),
             "extractive" => Some(SummarizerKind::Extractive),
             _ => None,
@@ -134,7 +140,7 @@ impl Fields<'_, '_> {
         Ok(prompts)
     }
 
-    fn text(&self, key: &str) -> Result<Option<String>> {
+    pub(super) fn text(&self, key: &str) -> Result<Option<String>> {
         match self.field(key)? {
             None => Ok(None),
             Some((value, ValueType::String)) => {
@@ -156,11 +162,7 @@ impl Fields<'_, '_> {
     }
 
     fn retry_policy(&self, preset: RetryPolicy) -> Result<RetryPolicy> {
-        let enabled = match self.field("enabled")? {
-            None => true,
-            Some((value, ValueType::Boolean)) => bool::from_unknown(value).map_err(|e| internal(&e))?,
-            Some(_) => return Err(CompactionError::invalid(&self.path("enabled"), "a boolean").into()),
-        };
+        let enabled = self.flag("enabled")?.unwrap_or(true);
         let retries =
             self.count("maxRetries")?.map_or(preset.max_retries, |n| u32::try_from(n).unwrap_or(u32::MAX));
         Ok(RetryPolicy {
@@ -174,6 +176,45 @@ impl Fields<'_, '_> {
             jitter: self.within("jitter", 1.0, "a number from 0 to 1")?.unwrap_or(preset.jitter),
             ..preset
         })
+    }
+
+    pub(super) fn flag(&self, key: &str) -> Result<Option<bool>> {
+        match self.field(key)? {
+            None => Ok(None),
+            Some((value, ValueType::Boolean)) => {
+                bool::from_unknown(value).map(Some).map_err(|e| internal(&e))
+            }
+            Some(_) => Err(CompactionError::invalid(&self.path(key), "a boolean").into()),
+        }
+    }
+
+    /// Whether the field is there and null.
+    pub(super) fn is_null(&self, key: &str) -> Result<bool> {
+        let Some(object) = self.object else { return Ok(false) };
+        let value: Unknown = object.get_named_property_unchecked(key).map_err(|e| internal(&e))?;
+        value.get_type().map(|kind| kind == ValueType::Null).map_err(|e| internal(&e))
+    }
+
+    /// A price; 0 where there is none.
+    pub(super) fn price(&self, key: &str) -> Result<f64> {
+        self.within(key, f64::MAX, "a number from 0").map(Option::unwrap_or_default)
+    }
+
+    /// The own fields of an object of texts: a text, or null, which is `None`. Undefined ones are left out.
+    pub(super) fn entries(&self, key: &str) -> Result<Vec<(String, Option<String>)>> {
+        let Some(object) = self.object(key)? else { return Ok(Vec::new()) };
+        let fields = Fields::of(&object, self.name);
+        let expected = "an object of strings and nulls";
+        let names = Object::keys(&object).map_err(|e| internal(&e))?;
+        let entry = |name: String| match (fields.is_null(&name)?, fields.field(&name)?) {
+            (true, _) => Ok(Some((name, None))),
+            (_, Some((value, ValueType::String))) => {
+                String::from_unknown(value).map(|value| Some((name, Some(value)))).map_err(|e| internal(&e))
+            }
+            (_, None) => Ok(None),
+            _ => Err(CompactionError::invalid(&self.path(key), expected).into()),
+        };
+        names.into_iter().map(entry).filter_map(Result::transpose).collect()
     }
 
     /// A number from 0 to `most`.
@@ -235,7 +276,12 @@ impl Fields<'_, '_> {
     }
 
     /// One of a closed set of names.
-    fn choice<T>(&self, key: &str, expected: &str, of: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
+    pub(super) fn choice<T>(
+        &self,
+        key: &str,
+        expected: &str,
+        of: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>> {
         let Some((value, kind)) = self.field(key)? else { return Ok(None) };
         let name = match kind {
             ValueType::String => String::from_unknown(value).map_err(|e| internal(&e))?,
@@ -286,6 +332,7 @@ pub(super) fn misuse() -> Error {
 /// Who writes a summary, by its public name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SummarizerKind {
+    Http,
     Callback,
     Extractive,
 }

@@ -42,12 +42,13 @@ impl From<ReplyIn> for Reply {
             }
             None => Err(Failure {
                 words: reply.words,
-                code: reply.code,
+                codes: reply.code.into_iter().collect(),
                 status: reply
                     .status
                     .filter(|status| (100.0..600.0).contains(status))
                     .map(|status| status as u16),
                 retry_after_ms: reply.retry_after_ms,
+                trouble: None,
             }),
         };
         Self { outcome, usage }

@@ -16,7 +16,7 @@ pub(super) fn runtime() -> Result<&'static Runtime> {
     static RUNTIME: OnceLock<Option<Runtime>> = OnceLock::new();
     let started = RUNTIME.get_or_init(|| {
         let mut builder = Builder::new_multi_thread();
-        builder.worker_threads(WORKERS).thread_name("pi-compaction").enable_time().build().ok()
+        builder.worker_threads(WORKERS).thread_name("pi-compaction").enable_all().build().ok()
     });
     started.as_ref().ok_or_else(|| CompactionError::new(ErrorCode::Internal, "no threads could be started"))
 }

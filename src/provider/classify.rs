@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use regex_lite::Regex;
 
 use super::Failure;
+use super::trouble::Trouble;
 
 /// What kind of failure it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +21,9 @@ pub enum Class {
 /// The class of a failure.
 #[must_use]
 pub fn classify(failure: &Failure) -> Class {
-    let code = failure.code.as_deref().and_then(by_code);
+    let code = failure.codes.iter().find_map(|code| by_code(code));
     code.or_else(|| codes_in(&failure.words))
+        .or_else(|| failure.trouble.map(Trouble::class))
         .or_else(|| by_status(failure))
         .unwrap_or_else(|| by_words(&failure.words))
 }
@@ -32,7 +34,7 @@ const TOO_LARGE: [&str; 4] = [
     "request_too_large",
     "model_context_window_exceeded",
 ];
-const LASTING: [&str; 17] = [
+const LASTING: [&str; 16] = [
     "insufficient_quota",
     "usage_limit_reached",
     "usage_not_included",
@@ -46,7 +48,6 @@ const LASTING: [&str; 17] = [
     "authentication_error",
     "permission_error",
     "invalid_api_key",
-    "invalid_request_error",
     "not_found_error",
     "model_not_found",
     "unsupported_parameter",
@@ -73,6 +74,7 @@ const PASSING: [&str; 19] = [
     "ENOTFOUND",
 ];
 
+/// What a code says by itself. `invalid_request_error` says nothing: an overflow is one too.
 fn by_code(code: &str) -> Option<Class> {
     let among = |codes: &[&str]| codes.iter().any(|known| known.eq_ignore_ascii_case(code));
     match () {
@@ -83,12 +85,9 @@ fn by_code(code: &str) -> Option<Class> {
     }
 }
 
-/// Codes that stand as words of their own in what a host's client says. `invalid_request_error` decides last: an
-/// overflow is one too.
+/// Codes that stand as words of their own in what a host's client says.
 fn codes_in(words: &str) -> Option<Class> {
-    let tokens = || words.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    let mut classes = tokens().filter(|token| *token != "invalid_request_error").filter_map(by_code);
-    classes.next()
+    words.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').find_map(by_code)
 }
 
 fn by_status(failure: &Failure) -> Option<Class> {

@@ -1,12 +1,27 @@
 //! Writers that are models: the seam to whoever speaks to one, and the rules for what comes back.
 
 pub mod answer;
+pub mod anthropic;
 pub mod classify;
+pub mod connections;
+pub mod draft;
+pub mod error_body;
+pub mod google;
+pub mod http;
+pub mod openai_completions;
+pub mod openai_responses;
+pub mod overflow;
+
 pub mod retry;
+pub mod retry_after;
+pub mod sse;
+pub mod trouble;
+pub mod wire;
 
 use std::future::Future;
 
 use crate::model::Usage;
+use trouble::Trouble;
 
 /// One request for a summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,17 +64,31 @@ pub struct Answer {
     pub ending: Ending,
 }
 
-/// Why there is no answer. The words serve to classify it and are shown to nobody.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Why there is no answer.
+#[derive(Clone, Default, PartialEq)]
 pub struct Failure {
-    /// The provider's or the network's words.
+    /// The provider's or the network's words. They serve to classify the failure and are shown to nobody.
     pub words: String,
-    /// A structured code.
-    pub code: Option<String>,
+    /// Structured codes, the most telling first.
+    pub codes: Vec<String>,
     /// HTTP status.
     pub status: Option<u16>,
     /// How long the provider asks to wait, in milliseconds.
     pub retry_after_ms: Option<f64>,
+    /// What is known of it without words.
+    pub trouble: Option<Trouble>,
+}
+
+impl std::fmt::Debug for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Failure({:?}, {:?})", self.status, self.trouble)
+    }
+}
+
+impl From<Trouble> for Failure {
+    fn from(trouble: Trouble) -> Self {
+        Self { trouble: Some(trouble), ..Self::default() }
+    }
 }
 
 /// An answer or a failure, and what it cost either way.
@@ -74,6 +103,16 @@ pub struct Reply {
 /// Speaks to a model. It gets one request at a time and holds nothing between two. Dropping the future gives the
 /// request up.
 pub trait Provider: Sync {
-    /// Sends the request once.
-    fn complete(&self, request: SummaryRequest) -> impl Future<Output = Reply> + Send;
+    /// A request as it is sent, once or again.
+    type Prepared: Send + Sync;
+
+    /// Puts a request into the form in which it is sent.
+    fn prepare(&self, request: SummaryRequest) -> Self::Prepared;
+
+    /// Sends it once. `begins` is called when an answer begins, where that can be seen.
+    fn complete(
+        &self,
+        request: &Self::Prepared,
+        begins: &(dyn Fn() + Sync),
+    ) -> impl Future<Output = Reply> + Send;
 }

@@ -57,7 +57,7 @@ impl Writing<'_> {
     async fn ask<P: Provider, H: Host>(
         &self,
         run: &Run<'_, P, H>,
-        request: &SummaryRequest,
+        request: SummaryRequest,
         (index, of): (u32, u32),
     ) -> Result<String, Ended> {
         let place = Place { index, of, prompt_tokens: tokens(&request.prompt, self.sizing.chars_per_token) };
@@ -66,6 +66,25 @@ impl Writing<'_> {
         let summary_tokens = tokens(&summary, self.sizing.chars_per_token);
         run.tell(Event::Chunk { index, of, summary_tokens });
         Ok(summary)
+    }
+}
+
+/// How far a chain has come: what a run that has to plan again need not ask for again.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Messages that are summarized.
+    pub messages: usize,
+    /// Requests that summarized them.
+    pub chunks: u32,
+    /// Their summary, with the earlier one that it carries on.
+    pub summary: String,
+}
+
+impl Progress {
+    fn advance(&mut self, messages: usize, summary: &str) {
+        self.messages += messages;
+        self.chunks += 1;
+        summary.clone_into(&mut self.summary);
     }
 }
 
@@ -78,6 +97,7 @@ pub async fn chunks<P: Provider, H: Host>(
     writing: &Writing<'_>,
     chunks: &[&[Message<'_>]],
     previous: &str,
+    progress: &mut Progress,
 ) -> Result<String, Ended> {
     let of = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
     let mut summary = previous.to_owned();
@@ -86,7 +106,8 @@ pub async fn chunks<P: Provider, H: Host>(
         let carried = carried(&summary, room);
         let carried = (!carried.is_empty()).then_some(carried.as_ref());
         let request = writing.request(chunk, carried, Template::history(summary.len()));
-        summary = writing.ask(run, &request, (index, of)).await?;
+        summary = writing.ask(run, request, (index, of)).await?;
+        progress.advance(chunk.len(), &summary);
     }
     Ok(summary)
 }
@@ -110,6 +131,7 @@ pub async fn split_turn<P: Provider, H: Host>(
     writing: &Writing<'_>,
     (history, prefix): (&[Message<'_>], &[Message<'_>]),
     previous: &str,
+    progress: &mut Progress,
 ) -> Result<String, Ended> {
     let of = if history.is_empty() { 1 } else { 2 };
     let carried = (!previous.is_empty()).then_some(previous);
@@ -117,11 +139,13 @@ pub async fn split_turn<P: Provider, H: Host>(
         ([], carried) => carried.unwrap_or(NO_HISTORY).to_owned(),
         (history, carried) => {
             let request = writing.request(history, carried, Template::history(previous.len()));
-            writing.ask(run, &request, (1, of)).await?
+            let summary = writing.ask(run, request, (1, of)).await?;
+            progress.advance(history.len(), &summary);
+            summary
         }
     };
     let request = writing.request(prefix, None, Template::TurnPrefix);
-    let turn = writing.ask(run, &request, (of, of)).await?;
+    let turn = writing.ask(run, request, (of, of)).await?;
     Ok([summary.as_str(), TURN_HEADING, &turn].concat())
 }
 

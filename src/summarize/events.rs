@@ -26,6 +26,22 @@ pub enum Event {
         /// Estimated tokens of its prompt.
         prompt_tokens: u64,
     },
+    /// An answer begins.
+    FirstToken {
+        /// To which request, from 1.
+        index: u32,
+        /// In which try.
+        attempt: u32,
+    },
+    /// The window is smaller than was stated: what is left of the range is planned again.
+    Replan {
+        /// Requests for it, if none has to be repeated.
+        requests: u32,
+        /// How it is summarized.
+        shape: Shape,
+        /// Tokens that a prompt must stay below from here on.
+        prompt_limit: u64,
+    },
     /// A request will be repeated.
     Retry {
         /// Which one.

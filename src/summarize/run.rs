@@ -12,7 +12,9 @@ use crate::error::{CompactionError, ErrorCode, FailedRequest};
 use crate::model::Usage;
 use crate::provider::answer::BadAnswer;
 use crate::provider::classify::{Class, classify};
+use crate::provider::overflow::Overflow;
 use crate::provider::retry::RetryPolicy;
+use crate::provider::trouble::Trouble;
 use crate::provider::{Ending, Failure, Provider, Reply, SummaryRequest};
 
 /// Why a run ended without a checkpoint.
@@ -22,6 +24,15 @@ pub enum Ended {
     Aborted,
     /// It failed.
     Failed(CompactionError),
+    /// A prompt of so many estimated tokens was too large, and what was said of it.
+    Overflowed {
+        /// Why the run ends, unless the rest is planned again.
+        error: CompactionError,
+        /// Estimated tokens of the prompt.
+        prompt_tokens: u64,
+        /// What the provider said of sizes.
+        said: Overflow,
+    },
 }
 
 impl From<CompactionError> for Ended {
@@ -105,14 +116,18 @@ impl<'a, P: Provider, H: Host> Run<'a, P, H> {
     ///
     /// # Errors
     /// [`Ended::Aborted`] as soon as the run is given up; else why the last try failed.
-    pub async fn ask(&self, request: &SummaryRequest, place: Place) -> Result<String, Ended> {
+    pub async fn ask(&self, request: SummaryRequest, place: Place) -> Result<String, Ended> {
+        let request = self.provider.prepare(request);
         for attempt in 1.. {
-            let reply = self.send(request, place, attempt).await?;
+            let reply = self.send(&request, place, attempt).await?;
             let fault = match self.judge(reply) {
                 Ok(summary) => return Ok(summary),
                 Err(fault) => fault,
             };
             let error = fault.error(attempt, &self.bounds.retry);
+            if let Some(said) = fault.overflow {
+                return Err(Ended::Overflowed { error, prompt_tokens: place.prompt_tokens, said });
+            }
             let delay = self.delay(&fault, &error, attempt).await.ok_or(Ended::Failed(error))?;
             self.refuse_beyond_limit()?;
             let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
@@ -122,7 +137,7 @@ impl<'a, P: Provider, H: Host> Run<'a, P, H> {
         Err(Ended::Aborted)
     }
 
-    async fn send(&self, request: &SummaryRequest, place: Place, attempt: u32) -> Result<Reply, Ended> {
+    async fn send(&self, request: &P::Prepared, place: Place, attempt: u32) -> Result<Reply, Ended> {
         if self.cancel.is_cancelled() {
             return Err(Ended::Aborted);
         }
@@ -130,7 +145,8 @@ impl<'a, P: Provider, H: Host> Run<'a, P, H> {
         self.sent.fetch_add(1, Ordering::Relaxed);
         let Place { index, of, prompt_tokens } = place;
         self.tell(Event::Request { index, of, attempt, prompt_tokens });
-        self.unless_aborted(self.provider.complete(request.clone())).await
+        let begins = || self.tell(Event::FirstToken { index, attempt });
+        self.unless_aborted(self.provider.complete(request, &begins)).await
     }
 
     fn refuse_beyond_limit(&self) -> Result<(), Ended> {
@@ -168,30 +184,38 @@ impl<'a, P: Provider, H: Host> Run<'a, P, H> {
         let retry = &self.bounds.retry;
         let passes = fault.class == Class::Transient
             || (fault.code == ErrorCode::SummaryEmpty && retry.repeats_empty_answers);
-        let own = passes && fault.class != Class::Overflow;
-        let again = match fault.class {
-            // The same prompt would overflow again, whatever the host thinks.
-            Class::Overflow => false,
-            _ => self.host.would_retry(error).await.unwrap_or(own),
-        };
+        let again = self.host.would_retry(error).await.unwrap_or(passes);
         again.then(|| retry.delay(attempt, fault.wish, self.host.random())).flatten()
     }
 }
 
 /// Why one try brought no summary.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Fault {
     code: ErrorCode,
     class: Class,
     message: &'static str,
     status: Option<u16>,
+    provider_code: Option<String>,
     /// Milliseconds that the provider asks to wait.
     wish: Option<f64>,
+    /// What was said of sizes, where the prompt was too large: it would be so again, whatever the host thinks.
+    overflow: Option<Overflow>,
 }
 
 impl Fault {
     fn of(failure: &Failure) -> Self {
-        Self { status: failure.status, wish: failure.retry_after_ms, ..Self::provider(classify(failure)) }
+        let class = classify(failure);
+        let fault = Self::provider(class);
+        let known = failure.trouble.filter(|trouble| trouble.class() == class);
+        Self {
+            message: known.map_or(fault.message, Trouble::message),
+            status: failure.status,
+            provider_code: failure.codes.iter().find(|code| is_identifier(code)).cloned(),
+            wish: failure.retry_after_ms,
+            overflow: (class == Class::Overflow).then(|| Overflow::of(&failure.words)),
+            ..fault
+        }
     }
 
     fn provider(class: Class) -> Self {
@@ -210,11 +234,12 @@ impl Fault {
                  contextWindow or maxInputTokens",
             ),
         };
-        Self { code, class, message, status: None, wish: None }
+        let (status, provider_code, wish, overflow) = (None, None, None, None);
+        Self { code, class, message, status, provider_code, wish, overflow }
     }
 
     fn bad(answer: BadAnswer) -> Self {
-        Self { code: answer.code, class: Class::Permanent, message: answer.message, status: None, wish: None }
+        Self { code: answer.code, message: answer.message, ..Self::provider(Class::Permanent) }
     }
 
     fn error(&self, attempts: u32, retry: &RetryPolicy) -> CompactionError {
@@ -226,8 +251,18 @@ impl Fault {
             _ => String::new(),
         };
         let retryable = self.class == Class::Transient;
-        let request = Some(FailedRequest { status: self.status, retryable, attempts });
+        let provider_code = self.provider_code.clone();
+        let request = Some(FailedRequest { status: self.status, retryable, attempts, provider_code });
         let message = format!("{} (tried {tries}{wish})", self.message);
         CompactionError { request, ..CompactionError::new(self.code, message) }
     }
+}
+
+/// The longest code that is passed on.
+const LONGEST_CODE: usize = 64;
+
+/// Whether a provider's code is one, and no text in its place.
+fn is_identifier(code: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    !code.is_empty() && code.len() <= LONGEST_CODE && code.bytes().all(is_part)
 }

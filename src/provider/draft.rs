@@ -1,0 +1,133 @@
+//! An answer as far as it has come.
+
+use serde_json::Value;
+
+use super::error_body::failure;
+use super::trouble::Trouble;
+use super::{Answer, Ending, Failure};
+use crate::model::Usage;
+
+/// What has been read of an answer.
+#[derive(Debug, Default)]
+pub struct Draft {
+    text: String,
+    /// The text block that was read last, where blocks are numbered.
+    block: Option<u64>,
+    thinks: bool,
+    calls_tool: bool,
+    /// How an answer that ends normally is taken all the same.
+    instead: Option<Ending>,
+    ending: Option<Ending>,
+    failure: Option<Failure>,
+    is_over: bool,
+    /// What was billed, as far as it was reported.
+    pub usage: Option<Usage>,
+}
+
+impl Draft {
+    /// More text of the only block.
+    pub fn write(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// More text of a numbered block; each begins a line of its own.
+    pub fn write_block(&mut self, block: u64, text: &str) {
+        if self.block.is_some_and(|last| last != block) && !self.text.is_empty() && !text.is_empty() {
+            self.text.push('\n');
+        }
+        if !text.is_empty() {
+            self.block = Some(block);
+        }
+        self.text.push_str(text);
+    }
+
+    /// Thinking was seen.
+    pub fn think(&mut self) {
+        self.thinks = true;
+    }
+
+    /// A tool call was seen.
+    pub fn call_tool(&mut self) {
+        self.calls_tool = true;
+    }
+
+    /// Words of a refusal were seen.
+    pub fn refuse(&mut self) {
+        self.instead = Some(Ending::Refusal);
+    }
+
+    /// The answer says how it ended; more may follow, usage above all.
+    pub fn end(&mut self, ending: Ending) {
+        self.ending = Some(ending);
+    }
+
+    /// Nothing follows. An answer that did not say how it ended is complete where `completes`.
+    pub fn over(&mut self, completes: bool) {
+        self.is_over = true;
+        if completes && self.ending.is_none() {
+            self.ending = Some(Ending::Complete);
+        }
+    }
+
+    /// The provider reports an error in place of an answer.
+    pub fn fail(&mut self, event: &Value) {
+        self.failure = Some(failure(event, None));
+        self.is_over = true;
+    }
+
+    /// Why there is no answer, by itself.
+    pub fn fail_as(&mut self, failure: Failure) {
+        self.failure = Some(failure);
+        self.is_over = true;
+    }
+
+    /// Whether text or thinking has come.
+    #[must_use]
+    pub fn has_begun(&self) -> bool {
+        self.thinks || !self.text.is_empty()
+    }
+
+    /// Whether any text has come.
+    #[must_use]
+    pub fn has_text(&self) -> bool {
+        !self.text.is_empty()
+    }
+
+    /// Whether the answer has said how it ended.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.ending.is_some()
+    }
+
+    /// Whether nothing follows that matters.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// The answer, or why there is none: an error that was reported, else an end before its time.
+    ///
+    /// # Errors
+    /// See above.
+    pub fn finish(&mut self) -> Result<Answer, Failure> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        let ending = match self.ending.ok_or(Trouble::Cut)? {
+            Ending::Complete => self.instead.unwrap_or(Ending::Complete),
+            ending => ending,
+        };
+        let text = std::mem::take(&mut self.text);
+        Ok(Answer { text, calls_tool: self.calls_tool, thinks: self.thinks, ending })
+    }
+}
+
+/// A number of tokens in a report of usage.
+pub(super) fn tokens(value: &Value, path: &str) -> Option<f64> {
+    value.pointer(path).and_then(Value::as_f64).filter(|tokens| *tokens >= 0.0)
+}
+
+/// The first text under one of the paths.
+pub(super) fn text<'v>(value: &'v Value, path: &str) -> Option<&'v str> {
+    value.pointer(path).and_then(Value::as_str)
+}

@@ -1,0 +1,102 @@
+//! Google's generative AI.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::draft::{Draft, text, tokens};
+use super::wire::{Delivery, WireModel, bytes};
+use super::{Ending, SummaryRequest};
+use crate::model::Usage;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    system_instruction: Content<'a>,
+    contents: [Content<'a>; 1],
+    generation_config: GenerationConfig,
+}
+
+#[derive(Serialize)]
+struct Content<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'a str>,
+    parts: [Part<'a>; 1],
+}
+
+#[derive(Serialize)]
+struct Part<'a> {
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct GenerationConfig {
+    max_output_tokens: u64,
+}
+
+pub(super) fn body(request: &SummaryRequest) -> Vec<u8> {
+    let content = |role, text| Content { role, parts: [Part { text }] };
+    bytes(&Body {
+        system_instruction: content(None, &request.system),
+        contents: [content(Some("user"), &request.prompt)],
+        generation_config: GenerationConfig { max_output_tokens: request.max_tokens },
+    })
+}
+
+/// The address below the base URL. A tuned model names its own collection.
+pub(super) fn path(model: &WireModel) -> String {
+    let method = match model.delivery {
+        Delivery::Stream => "streamGenerateContent",
+        Delivery::Whole => "generateContent",
+    };
+    let collection = if model.id.contains('/') { "" } else { "models/" };
+    [collection, &model.id, ":", method].concat()
+}
+
+/// A piece of a stream has the form of the whole.
+pub(super) fn read(draft: &mut Draft, piece: &Value) {
+    if let Some(usage) = piece.get("usageMetadata").filter(|usage| usage.is_object()) {
+        draft.usage = Some(usage_of(usage));
+    }
+    let parts = piece.pointer("/candidates/0/content/parts").and_then(Value::as_array);
+    for part in parts.into_iter().flatten() {
+        read_part(draft, part);
+    }
+    if text(piece, "/promptFeedback/blockReason").is_some() {
+        draft.end(Ending::Refusal);
+    }
+    match text(piece, "/candidates/0/finishReason") {
+        None | Some("FINISH_REASON_UNSPECIFIED") => {}
+        Some("STOP") => draft.end(Ending::Complete),
+        Some("MAX_TOKENS") => draft.end(Ending::Length),
+        Some("MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS") => {
+            draft.end(Ending::ToolCall);
+        }
+        // Safety, recitation, a blocklist, a language that is not spoken.
+        Some(_) => draft.end(Ending::Refusal),
+    }
+}
+
+fn read_part(draft: &mut Draft, part: &Value) {
+    if part.get("functionCall").is_some() {
+        draft.call_tool();
+    } else if part.get("thought").and_then(Value::as_bool) == Some(true) {
+        draft.think();
+    } else {
+        draft.write(text(part, "/text").unwrap_or_default());
+    }
+}
+
+fn usage_of(usage: &Value) -> Usage {
+    let of = |path: &str| tokens(usage, path);
+    let cache_read = of("/cachedContentTokenCount").unwrap_or(0.0);
+    let thoughts = of("/thoughtsTokenCount");
+    Usage {
+        input: (of("/promptTokenCount").unwrap_or(0.0) - cache_read).max(0.0),
+        output: of("/candidatesTokenCount").unwrap_or(0.0) + thoughts.unwrap_or(0.0),
+        cache_read,
+        reasoning: thoughts,
+        total_tokens: of("/totalTokenCount").unwrap_or(0.0),
+        ..Usage::default()
+    }
+}

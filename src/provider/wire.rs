@@ -1,0 +1,168 @@
+//! The wire formats: which there are, where a request goes, what it says, how its answer is read.
+
+use serde_json::Value;
+
+use super::draft::Draft;
+use super::{SummaryRequest, anthropic, google, openai_completions, openai_responses};
+use crate::model::Prices;
+
+/// A wire format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Api {
+    /// OpenAI's chat completions, and whoever speaks them too.
+    OpenAiCompletions,
+    /// OpenAI's responses.
+    OpenAiResponses,
+    /// Anthropic's messages.
+    AnthropicMessages,
+    /// Google's generative AI.
+    GoogleGenerativeAi,
+}
+
+impl Api {
+    /// Every wire format, by pi-ai's name for it.
+    pub const NAMED: [(Self, &'static str); 4] = [
+        (Self::OpenAiCompletions, "openai-completions"),
+        (Self::OpenAiResponses, "openai-responses"),
+        (Self::AnthropicMessages, "anthropic-messages"),
+        (Self::GoogleGenerativeAi, "google-generative-ai"),
+    ];
+}
+
+/// How an answer is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// As a stream of events.
+    Stream,
+    /// In one piece.
+    Whole,
+}
+
+/// Field for the answer's allowance in chat completions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AllowanceField {
+    /// `max_tokens`
+    MaxTokens,
+    /// `max_completion_tokens`
+    MaxCompletionTokens,
+}
+
+/// Role of the system prompt at OpenAI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Instructor {
+    /// `system`
+    System,
+    /// `developer`
+    Developer,
+}
+
+impl Instructor {
+    pub(super) fn role(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Developer => "developer",
+        }
+    }
+}
+
+/// A model behind a wire format.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WireModel {
+    /// What it speaks.
+    pub api: Api,
+    /// Its name.
+    pub id: String,
+    /// How answers are asked for.
+    pub delivery: Delivery,
+    /// Effort of its reasoning, where it reasons and may be told.
+    pub effort: Option<String>,
+    /// Field for the answer's allowance.
+    pub allowance: AllowanceField,
+    /// Role of the system prompt.
+    pub instructor: Instructor,
+    /// Departures from the format.
+    pub quirks: Quirks,
+    /// What its tokens cost.
+    pub prices: Prices,
+}
+
+/// Departures from a wire format, as pi-ai's `compat` names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Quirks {
+    /// A stream does not take the wish for usage.
+    pub no_stream_usage: bool,
+    /// A stream does not say how it ended; `[DONE]` is its end.
+    pub no_finish_reason: bool,
+    /// The answer's allowance must not be stated.
+    pub no_allowance: bool,
+}
+
+impl WireModel {
+    /// Path segments below the base URL.
+    #[must_use]
+    pub fn path(&self) -> Vec<String> {
+        let segments = |path: &str| path.split('/').map(str::to_owned).collect();
+        match self.api {
+            Api::OpenAiCompletions => segments("chat/completions"),
+            Api::OpenAiResponses => segments("responses"),
+            Api::AnthropicMessages => segments("v1/messages"),
+            Api::GoogleGenerativeAi => segments(&google::path(self)),
+        }
+    }
+
+    /// The query of the address.
+    #[must_use]
+    pub fn query(&self) -> Option<(&'static str, &'static str)> {
+        (self.api == Api::GoogleGenerativeAi && self.delivery == Delivery::Stream).then_some(("alt", "sse"))
+    }
+
+    /// The header that carries a key, and the headers that the format wants.
+    #[must_use]
+    pub fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
+        let mut headers = match self.api {
+            Api::AnthropicMessages => vec![("anthropic-version", anthropic::VERSION.to_owned())],
+            _ => Vec::new(),
+        };
+        headers.extend(key.map(|key| match self.api {
+            Api::OpenAiCompletions | Api::OpenAiResponses => ("authorization", ["Bearer ", key].concat()),
+            Api::AnthropicMessages => ("x-api-key", key.to_owned()),
+            Api::GoogleGenerativeAi => ("x-goog-api-key", key.to_owned()),
+        }));
+        headers
+    }
+
+    /// The body of a request.
+    #[must_use]
+    pub fn body(&self, request: &SummaryRequest) -> Vec<u8> {
+        match self.api {
+            Api::OpenAiCompletions => openai_completions::body(self, request),
+            Api::OpenAiResponses => openai_responses::body(self, request),
+            Api::AnthropicMessages => anthropic::body(self, request),
+            Api::GoogleGenerativeAi => google::body(request),
+        }
+    }
+
+    /// Reads an event of a stream, or an answer in one piece.
+    pub fn read(&self, draft: &mut Draft, event: &Value) {
+        match self.api {
+            Api::OpenAiCompletions => openai_completions::read(draft, event),
+            Api::OpenAiResponses => openai_responses::read(draft, event),
+            Api::AnthropicMessages => anthropic::read(draft, event),
+            Api::GoogleGenerativeAi => google::read(draft, event),
+        }
+    }
+
+    /// What an event without JSON says: only chat completions have one, the end of the stream.
+    pub fn read_word(&self, draft: &mut Draft, word: &str) -> bool {
+        let ends = word == "[DONE]";
+        if ends {
+            draft.over(self.quirks.no_finish_reason);
+        }
+        ends
+    }
+}
+
+/// A body as bytes. Serializing texts and numbers cannot fail.
+pub(super) fn bytes(body: &impl serde::Serialize) -> Vec<u8> {
+    serde_json::to_vec(body).unwrap_or_default()
+}
