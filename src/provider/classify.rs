@@ -1,10 +1,7 @@
 //! Whether a failure passes by itself (requirements A19 to A29, G9): structured codes first, then status, then words.
 
-use std::sync::OnceLock;
-
-use regex_lite::Regex;
-
 use super::Failure;
+use super::pattern::Pattern;
 use super::trouble::Trouble;
 
 /// What kind of failure it is.
@@ -21,14 +18,28 @@ pub enum Class {
 /// The class of a failure.
 #[must_use]
 pub fn classify(failure: &Failure) -> Class {
-    let code = failure.codes.iter().find_map(|code| by_code(code));
-    code.or_else(|| codes_in(&failure.words))
+    let Failure { codes, words, .. } = failure;
+    // Both come with the codes of a rate limit.
+    match () {
+        () if UNSENDABLE.is_match(words) => return Class::Overflow,
+        () if HOPELESS.is_match(words) => return Class::Permanent,
+        () => {}
+    }
+    codes
+        .iter()
+        .find_map(|code| by_code(code))
+        .or_else(|| codes_in(words))
         .or_else(|| failure.trouble.map(Trouble::class))
-        .or_else(|| by_status(failure))
-        .unwrap_or_else(|| by_words(&failure.words))
+        .or_else(|| class_of(failure.status.or_else(|| stated_status(words))?, words))
+        .unwrap_or_else(|| by_words(failure))
 }
 
-const TOO_LARGE: [&str; 4] = [
+const TOO_LARGE: [&str; 9] = [
+    "context_exceeded",
+    "model_max_prompt_tokens_exceeded",
+    "tokens_too_long",
+    "too_many_prompt_tokens",
+    "prompt_limit",
     "context_length_exceeded",
     "exceed_context_size_error",
     "request_too_large",
@@ -52,15 +63,15 @@ const LASTING: [&str; 16] = [
     "model_not_found",
     "unsupported_parameter",
 ];
-const PASSING: [&str; 19] = [
+/// Codes that a server uses for whatever went wrong on its side, a prompt too large included.
+const GENERIC: [&str; 4] = ["server_error", "internal_server_error", "api_error", "INTERNAL"];
+const PASSING: [&str; 17] = [
     "rate_limit_exceeded",
     "rate_limit_error",
     "RESOURCE_EXHAUSTED",
     "throttling_error",
     "ThrottlingException",
     "overloaded_error",
-    "server_error",
-    "internal_server_error",
     "service_unavailable",
     "timeout_error",
     "unavailable_error",
@@ -90,62 +101,39 @@ fn codes_in(words: &str) -> Option<Class> {
     words.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').find_map(by_code)
 }
 
-fn by_status(failure: &Failure) -> Option<Class> {
-    failure
-        .status
-        .or_else(|| stated_status(&failure.words))
-        .and_then(|status| class_of(status, &failure.words))
-}
-
 fn class_of(status: u16, words: &str) -> Option<Class> {
     match status {
         413 => Some(Class::Overflow),
+        402 => Some(Class::Permanent),
         // The words decide between a rate, which passes, and a quota, which does not.
         429 if QUOTA.is_match(words) && !RATE.is_match(words) => Some(Class::Permanent),
-        408 | 409 | 425 | 429 | 500..=599 => Some(Class::Transient),
-        400..=499 if OVERFLOW.is_match(words) => Some(Class::Overflow),
+        429 => Some(Class::Transient),
+        400..=599 if is_overflow(words) => Some(Class::Overflow),
+        408 | 409 | 425 | 500..=599 => Some(Class::Transient),
         400..=499 => Some(Class::Permanent),
         _ => None,
     }
 }
 
-fn by_words(words: &str) -> Class {
+fn by_words(Failure { words, codes, .. }: &Failure) -> Class {
+    let generic = || codes.iter().any(|code| GENERIC.iter().any(|known| known.eq_ignore_ascii_case(code)));
     match () {
         () if RATE.is_match(words) => Class::Transient,
-        () if OVERFLOW.is_match(words) => Class::Overflow,
+        () if is_overflow(words) => Class::Overflow,
         () if QUOTA.is_match(words) => Class::Permanent,
-        () if TRANSIENT.is_match(words) => Class::Transient,
+        () if generic() || TRANSIENT.is_match(words) => Class::Transient,
         () => Class::Permanent,
     }
+}
+
+/// Too large a prompt, and not too large an allowance for the answer or an image.
+fn is_overflow(words: &str) -> bool {
+    OVERFLOW.is_match(words) && !OTHERWISE_LARGE.is_match(words)
 }
 
 /// A status that the words begin with or name as one; a number in another place is no status.
 fn stated_status(words: &str) -> Option<u16> {
     STATUS.captures(words)?.get(1)?.as_str().parse().ok()
-}
-
-/// A pattern, compiled at first use. One that does not compile matches nothing, which the tests would see.
-struct Pattern {
-    source: &'static str,
-    compiled: OnceLock<Option<Regex>>,
-}
-
-impl Pattern {
-    const fn new(source: &'static str) -> Self {
-        Self { source, compiled: OnceLock::new() }
-    }
-
-    fn get(&self) -> Option<&Regex> {
-        self.compiled.get_or_init(|| Regex::new(self.source).ok()).as_ref()
-    }
-
-    fn is_match(&self, words: &str) -> bool {
-        self.get().is_some_and(|pattern| pattern.is_match(words))
-    }
-
-    fn captures<'w>(&self, words: &'w str) -> Option<regex_lite::Captures<'w>> {
-        self.get()?.captures(words)
-    }
 }
 
 static STATUS: Pattern = Pattern::new(
@@ -157,15 +145,31 @@ static RATE: Pattern = Pattern::new(concat!(
 ));
 static QUOTA: Pattern = Pattern::new(concat!(
     r"(?i)quota|billing|usage.?limit|monthly.{0,12}limit|available balance|out of budget|insufficient.{0,12}(?:credit|",
-    r#"balance|funds)|credit balance|"code"\s*:\s*"?1308\b"#,
+    r#"balance|funds)|credit balance|payment|"code"\s*:\s*"?1308\b"#,
+));
+/// No waiting helps.
+static HOPELESS: Pattern = Pattern::new(r"(?i)extra usage is required|余额不足|insufficient_quota");
+/// A rate of tokens that this prompt exceeds by itself.
+static UNSENDABLE: Pattern = Pattern::new(r"(?i)^request too large for .{0,200}per min");
+static OTHERWISE_LARGE: Pattern = Pattern::new(concat!(
+    r"(?i)maximum output length|completion tokens, whereas|maximum allowed number of output|max output tokens|credits",
+    r"|max tokens must|image (?:exceeds|dimensions)|image\(s\)|images, exceeding|pixels|file size",
 ));
 static OVERFLOW: Pattern = Pattern::new(concat!(
-    r"(?i)prompt (?:is )?too long|prompt exceeds max length|input is too long|exceeds? the context window",
-    r"|exceeds?.{0,24}maximum context length|context window exceed|input token count.{0,40}exceeds|maximum prompt length",
-    r"|reduce the length of the messages|maximum context length (?:is|of)|maximum allowed input length",
-    r"|longer than the model'?s context length|exceeds the limit of \d|exceeds the available context size",
-    r"|greater than the context length|exceeded model token limit|too large for model with|configured context size is",
-    r"|range of input length should be|context.?length.?exceeded|too many tokens|token limit exceeded|ContextWindowExceeded",
+    r"(?i)(?:prompt|input|message|messages) (?:tokens )?(?:is |are )?too (?:long|large)|prompt tokens too long",
+    r"|\) is too long and exceeds|prompt exceeds max(?:imum)? (?:context )?length",
+    r"|exceeds? (?:the |model )?(?:context|maximum|configured limit)|exceeds?.{0,24}max(?:imum)? (?:context|allowed|input|sequence|length)",
+    r"|context (?:window|length|size|limit) (?:has been )?exceed|size exceeds model context|exceed model maximum",
+    r"|input token count.{0,40}(?:exceeds|but model only supports)|maximum prompt length|exceeds maximum length",
+    r"|reduce the length of|maximum context length|maximum allowed input length|model'?s? context length",
+    r"|exceeds (?:the )?limit|exceeds the available context size|exceeds the context|exceeds context size|exceed context",
+    r"|greater than (?:the context length|max_seq_len)|(?:model )?token limit|too large for model with",
+    r"|longer than the (?:maximum )?model|(?:configured )?context size is|must be less than max_seq_len",
+    r"|range of input length should be|context.?length.?exceeded|context window exceed|too many (?:input )?tokens",
+    r"|tokens exceed|Tokens Exceeded|ContextWindowExceeded|total length of all messages is too long|too long to fit",
+    r"|model max length exceeded|more than max tokens allowed|cannot truncate (?:to|prompt)|requested tokens",
+    r"|`inputs` (?:tokens|must have less)|loaded with context length|body too large for .{0,40} model",
+    r"|输入内容过长|上下文(?:长度超出|过长)",
 ));
 static TRANSIENT: Pattern = Pattern::new(concat!(
     r"(?i)overloaded|server.?busy|servers are currently busy|high demand|at capacity|temporarily.?unavailable",
@@ -177,8 +181,54 @@ static TRANSIENT: Pattern = Pattern::new(concat!(
 ));
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use serde::Deserialize;
+
     use super::*;
+
+    #[derive(Deserialize)]
+    struct Wording {
+        status: Option<u16>,
+        code: Option<String>,
+        text: String,
+        class: String,
+        limit: Option<u64>,
+        prompt: Option<u64>,
+    }
+
+    /// What providers and gateways really said: class, failure, and the tokens it states as limit and as prompt.
+    pub fn wordings() -> Vec<(Class, Failure, Option<u64>, Option<u64>)> {
+        let table = include_str!("../../__test__/fixtures/provider-wordings.json");
+        let table: Vec<Wording> = serde_json::from_str(table).unwrap();
+        let row = |wording: Wording| {
+            let class = match wording.class.as_str() {
+                "overflow" => Class::Overflow,
+                "transient" => Class::Transient,
+                _ => Class::Permanent,
+            };
+            let codes = wording.code.into_iter().filter(|code| code.parse::<u32>().is_err()).collect();
+            let status = wording.status.filter(|status| *status >= 400);
+            (
+                class,
+                Failure { words: wording.text, codes, status, ..Failure::default() },
+                wording.limit,
+                wording.prompt,
+            )
+        };
+        table.into_iter().map(row).collect()
+    }
+
+    #[test]
+    fn real_wordings_are_known() {
+        let wrong: Vec<String> = wordings()
+            .iter()
+            .filter(|(class, failure, ..)| classify(failure) != *class)
+            .map(|(class, failure, ..)| {
+                format!("{class:?} {:?} {:?} {}", failure.status, failure.codes, failure.words)
+            })
+            .collect();
+        assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong.join("\n"));
+    }
 
     fn words(words: &str) -> Class {
         classify(&Failure { words: words.to_owned(), ..Failure::default() })
@@ -186,9 +236,8 @@ mod tests {
 
     #[test]
     fn every_pattern_compiles() {
-        for pattern in [&STATUS, &RATE, &QUOTA, &OVERFLOW, &TRANSIENT] {
-            assert!(Regex::new(pattern.source).is_ok(), "{}", pattern.source);
-        }
+        let all = [&STATUS, &RATE, &QUOTA, &HOPELESS, &UNSENDABLE, &OTHERWISE_LARGE, &OVERFLOW, &TRANSIENT];
+        assert!(all.iter().all(|pattern| pattern.compiles()));
     }
 
     #[test]

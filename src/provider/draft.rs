@@ -69,6 +69,15 @@ impl Draft {
         }
     }
 
+    /// An answer of all the tokens it was allowed was cut off, whatever it says: llama.cpp calls such a response
+    /// complete.
+    pub fn doubt(&mut self, allowed: u64) {
+        let is_full = self.usage.is_some_and(|usage| usage.output as u64 == allowed);
+        if is_full && self.ending == Some(Ending::Complete) {
+            self.ending = Some(Ending::Length);
+        }
+    }
+
     /// The provider reports an error in place of an answer.
     pub fn fail(&mut self, event: &Value) {
         self.failure = Some(failure(event, None));

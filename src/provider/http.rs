@@ -16,7 +16,7 @@ use super::error_body::failure;
 use super::retry_after::retry_after;
 use super::sse::{Event, Incoming, events_of};
 use super::trouble::Trouble;
-use super::wire::WireModel;
+use super::wire::{Api, WireModel};
 use super::{Failure, Provider, Reply, SummaryRequest};
 
 /// Silence that a request bears unless the caller says otherwise.
@@ -42,6 +42,13 @@ pub struct Endpoint {
     pub began: (SystemTime, Instant),
 }
 
+/// A request as it is sent.
+pub struct Prepared {
+    body: Bytes,
+    /// Tokens allowed for the answer.
+    allowed: u64,
+}
+
 /// Speaks to a model over HTTP.
 pub struct HttpProvider {
     connections: Arc<Connections>,
@@ -49,15 +56,18 @@ pub struct HttpProvider {
 }
 
 impl Provider for HttpProvider {
-    type Prepared = Bytes;
+    type Prepared = Prepared;
 
-    fn prepare(&self, request: SummaryRequest) -> Bytes {
-        self.endpoint.model.body(&request).into()
+    fn prepare(&self, request: SummaryRequest) -> Prepared {
+        Prepared { body: self.endpoint.model.body(&request).into(), allowed: request.max_tokens }
     }
 
-    async fn complete(&self, request: &Bytes, begins: &(dyn Fn() + Sync)) -> Reply {
+    async fn complete(&self, request: &Prepared, begins: &(dyn Fn() + Sync)) -> Reply {
         let mut draft = Draft::default();
-        let read = self.exchange(request.clone(), &mut draft, begins).await;
+        let read = self.exchange(request.body.clone(), &mut draft, begins).await;
+        if self.endpoint.model.api == Api::OpenAiResponses {
+            draft.doubt(request.allowed);
+        }
         // What broke after the answer had ended took nothing of it.
         let outcome = match read {
             Err(failure) if !draft.has_ended() => Err(failure),

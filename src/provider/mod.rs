@@ -11,6 +11,7 @@ pub mod http;
 pub mod openai_completions;
 pub mod openai_responses;
 pub mod overflow;
+mod pattern;
 
 pub mod retry;
 pub mod retry_after;
