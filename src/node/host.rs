@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use napi::Status;
-use napi::bindgen_prelude::Function;
+use napi::bindgen_prelude::{Function, Utf16String};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
 use tokio::sync::oneshot;
@@ -18,6 +18,7 @@ use crate::error::CompactionError;
 use crate::provider::{Failure, Provider, Reply, SummaryRequest};
 use crate::summarize::events::Event;
 use crate::summarize::run::{Ended, Host};
+use crate::transcript::units::mend;
 
 /// Calls that may wait for the main thread. A run waits for each answer, so that only events can pile up; those
 /// that find the queue full are not heard.
@@ -33,7 +34,7 @@ pub struct HostCall {
     /// System prompt.
     pub system: Option<String>,
     /// The one user message.
-    pub prompt: Option<String>,
+    pub prompt: Option<Utf16String>,
     /// Tokens allowed for the answer.
     pub max_tokens: Option<f64>,
     /// The failure that may be retried.
@@ -187,14 +188,15 @@ fn call(kind: &'static str, id: u32) -> HostCall {
 impl Provider for NodeHost {
     type Prepared = SummaryRequest;
 
-    fn prepare(&self, request: SummaryRequest) -> SummaryRequest {
+    fn prepare(&self, mut request: SummaryRequest) -> SummaryRequest {
+        mend(&mut request.prompt);
         request
     }
 
     async fn complete(&self, request: &SummaryRequest, _begins: &(dyn Fn() + Sync)) -> Reply {
         let answer = self.ask(|id| HostCall {
             system: Some(request.system.clone()),
-            prompt: Some(request.prompt.clone()),
+            prompt: Some(request.prompt.clone().into()),
             max_tokens: Some(request.max_tokens as f64),
             ..call("complete", id)
         });

@@ -1,5 +1,9 @@
 //! How a summary prompt is put together, and its size beyond conversation and previous summary.
 
+use super::neutralize::neutralize;
+use crate::transcript::part::Message;
+use crate::transcript::serialize::{Dialect, range_extent, write_conversation};
+
 /// Our own words for one part of a request; a host may give its own instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Template {
@@ -51,6 +55,15 @@ pub struct Prompts {
     pub custom: String,
 }
 
+/// Text of the session between two tags of ours; tags inside it are made harmless.
+fn within(message: &mut Vec<u16>, (open, close): (&str, &str), write: impl FnOnce(&mut Vec<u16>)) {
+    message.extend(open.encode_utf16());
+    let start = message.len();
+    write(message);
+    neutralize(message.get_mut(start..).unwrap_or_default());
+    message.extend(close.encode_utf16());
+}
+
 impl Prompts {
     /// Our words, and what the person asks in particular.
     #[must_use]
@@ -74,17 +87,26 @@ impl Prompts {
         slot.and_then(|(_, text)| text.as_deref()).unwrap_or_else(|| template.text())
     }
 
-    /// The user message of a request: the record, the checkpoint that is carried on if any, and at the end the
-    /// instructions. Record and checkpoint must be neutralized already.
+    /// The user message of a request as UTF-16 text: the record, the checkpoint that is carried on if any, and at the
+    /// end the instructions. Tags inside record and checkpoint are made harmless.
     #[must_use]
-    pub fn user_message(&self, conversation: &str, previous: Option<&str>, instructions: Template) -> String {
-        let mut message = [CONVERSATION.0, conversation, CONVERSATION.1].concat();
+    pub fn user_message(
+        &self,
+        range: &[Message<'_>],
+        dialect: Dialect,
+        previous: Option<&str>,
+        instructions: Template,
+    ) -> Vec<u16> {
+        let carried = previous.map_or(0, str::len);
+        let around = self.sizes().overhead(instructions, previous.is_some()) + carried;
+        let mut message = Vec::with_capacity(range_extent(range, dialect).units() + around);
+        within(&mut message, CONVERSATION, |text| write_conversation(range, dialect, text));
         if let Some(previous) = previous {
-            message.extend([PREVIOUS.0, previous, PREVIOUS.1]);
+            within(&mut message, PREVIOUS, |text| text.extend(previous.encode_utf16()));
         }
-        message.push_str(self.text(instructions));
+        message.extend(self.text(instructions).encode_utf16());
         if !self.custom.is_empty() {
-            message.extend([CUSTOM, &self.custom]);
+            message.extend(CUSTOM.encode_utf16().chain(self.custom.encode_utf16()));
         }
         message
     }
@@ -146,8 +168,8 @@ mod tests {
         let mut prompts = Prompts { custom: "only \u{1f980}".to_owned(), ..Prompts::default() };
         prompts.set(Template::Update, "carry on");
         for (template, previous) in [(Template::Initial, None), (Template::Update, Some("p"))] {
-            let message = prompts.user_message("c", previous, template) + prompts.text(Template::System);
-            let around = message.encode_utf16().count() - 1 - previous.map_or(0, str::len);
+            let message = prompts.user_message(&[], Dialect::Pi087, previous, template);
+            let around = message.len() + prompts.text(Template::System).len() - previous.map_or(0, str::len);
             assert_eq!(prompts.sizes().overhead(template, previous.is_some()), around, "G16");
         }
     }

@@ -1,5 +1,7 @@
 //! Boundary tags inside a text, made harmless unit for unit, so that sizes stay what they were (requirements G16).
 
+use crate::transcript::units::first;
+
 /// The tags that bound the parts of a prompt and of a summary.
 const NAMES: [&str; 4] = ["conversation", "previous-summary", "read-files", "modified-files"];
 
@@ -10,7 +12,7 @@ const HARMLESS: u16 = 0x2039;
 /// invisible characters inside, in ASCII or full width.
 pub fn neutralize(text: &mut [u16]) {
     let mut from = 0;
-    while let Some(at) = text.get(from..).and_then(|rest| rest.iter().position(|&unit| is_bracket(unit))) {
+    while let Some(at) = first(text.get(from..).unwrap_or_default(), is_bracket) {
         let at = from + at;
         let inside = text.get(at + 1..).unwrap_or_default();
         if NAMES.iter().any(|name| is_tag(inside, name)) {
@@ -29,7 +31,8 @@ pub fn neutralized(text: &str) -> String {
 }
 
 fn is_bracket(unit: u16) -> bool {
-    matches!(unit, 0x3c | 0xff1c | 0xfe64)
+    // Without branches, so that a block is compared at once.
+    (unit == 0x3c) | (unit == 0xff1c) | (unit == 0xfe64)
 }
 
 /// Whether what follows a bracket is the rest of a tag of this name.

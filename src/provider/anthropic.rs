@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::draft::{Draft, text, tokens};
-use super::wire::{Delivery, WireModel, bytes};
+use super::wire::{Delivery, PROMPT, WireModel, bytes};
 use super::{Ending, SummaryRequest};
 
 /// Value of the header `anthropic-version`.
@@ -14,9 +14,9 @@ pub(super) const VERSION: &str = "2023-06-01";
 struct Body<'a> {
     model: &'a str,
     system: &'a str,
-    messages: [Message<'a>; 1],
     max_tokens: u64,
     stream: bool,
+    messages: [Message<'a>; 1],
 }
 
 #[derive(Serialize)]
@@ -26,13 +26,14 @@ struct Message<'a> {
 }
 
 pub(super) fn body(model: &WireModel, request: &SummaryRequest) -> Vec<u8> {
-    bytes(&Body {
+    let body = Body {
         model: &model.id,
         system: &request.system,
-        messages: [Message { role: "user", content: &request.prompt }],
         max_tokens: request.max_tokens,
         stream: model.delivery == Delivery::Stream,
-    })
+        messages: [Message { role: "user", content: PROMPT }],
+    };
+    bytes(&body, &request.prompt)
 }
 
 /// An event of a stream, or a message in one piece.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::draft::{Draft, text, tokens};
-use super::wire::{Delivery, WireModel, bytes};
+use super::wire::{Delivery, PROMPT, WireModel, bytes};
 use super::{Ending, SummaryRequest};
 use crate::model::Usage;
 
@@ -12,8 +12,8 @@ use crate::model::Usage;
 #[serde(rename_all = "camelCase")]
 struct Body<'a> {
     system_instruction: Content<'a>,
-    contents: [Content<'a>; 1],
     generation_config: GenerationConfig,
+    contents: [Content<'a>; 1],
 }
 
 #[derive(Serialize)]
@@ -36,11 +36,12 @@ struct GenerationConfig {
 
 pub(super) fn body(request: &SummaryRequest) -> Vec<u8> {
     let content = |role, text| Content { role, parts: [Part { text }] };
-    bytes(&Body {
+    let body = Body {
         system_instruction: content(None, &request.system),
-        contents: [content(Some("user"), &request.prompt)],
         generation_config: GenerationConfig { max_output_tokens: request.max_tokens },
-    })
+        contents: [content(Some("user"), PROMPT)],
+    };
+    bytes(&body, &request.prompt)
 }
 
 /// The address below the base URL. A tuned model names its own collection.

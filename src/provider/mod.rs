@@ -29,8 +29,8 @@ use trouble::Trouble;
 pub struct SummaryRequest {
     /// System prompt.
     pub system: String,
-    /// The one user message.
-    pub prompt: String,
+    /// The one user message, as UTF-16 text; lone surrogates in it become U+FFFD where it is sent.
+    pub prompt: Vec<u16>,
     /// Tokens allowed for the answer.
     pub max_tokens: u64,
 }

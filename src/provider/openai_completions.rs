@@ -4,14 +4,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::draft::{Draft, text, tokens};
-use super::wire::{AllowanceField, Delivery, WireModel, bytes};
+use super::wire::{AllowanceField, Delivery, PROMPT, WireModel, bytes};
 use super::{Ending, SummaryRequest};
 use crate::model::Usage;
 
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
-    messages: [Message<'a>; 2],
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
@@ -21,6 +20,7 @@ struct Body<'a> {
     max_completion_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_effort: Option<&'a str>,
+    messages: [Message<'a>; 2],
 }
 
 #[derive(Serialize)]
@@ -37,19 +37,20 @@ struct StreamOptions {
 pub(super) fn body(model: &WireModel, request: &SummaryRequest) -> Vec<u8> {
     let streams = model.delivery == Delivery::Stream;
     let allowed = |field| (model.allowance == field).then_some(request.max_tokens);
-    bytes(&Body {
+    let body = Body {
         model: &model.id,
-        messages: [
-            Message { role: model.instructor.role(), content: &request.system },
-            Message { role: "user", content: &request.prompt },
-        ],
         stream: streams,
         stream_options: (streams && !model.quirks.no_stream_usage)
             .then_some(StreamOptions { include_usage: true }),
         max_tokens: allowed(AllowanceField::MaxTokens),
         max_completion_tokens: allowed(AllowanceField::MaxCompletionTokens),
         reasoning_effort: model.effort.as_deref(),
-    })
+        messages: [
+            Message { role: model.instructor.role(), content: &request.system },
+            Message { role: "user", content: PROMPT },
+        ],
+    };
+    bytes(&body, &request.prompt)
 }
 
 /// A chunk of a stream holds a `delta`, an answer in one piece a `message`; the rest is alike.

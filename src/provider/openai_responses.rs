@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::draft::{Draft, text, tokens};
-use super::wire::{Delivery, WireModel, bytes};
+use super::wire::{Delivery, PROMPT, WireModel, bytes};
 use super::{Ending, SummaryRequest};
 use crate::model::Usage;
 
@@ -14,7 +14,6 @@ const LEAST_OUTPUT: u64 = 16;
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
-    input: (System<'a>, User<'a>),
     stream: bool,
     /// A summary of somebody's work is not to be kept by the provider.
     store: bool,
@@ -22,6 +21,7 @@ struct Body<'a> {
     max_output_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning: Option<Reasoning<'a>>,
+    input: (System<'a>, User<'a>),
 }
 
 #[derive(Serialize)]
@@ -48,17 +48,18 @@ struct Reasoning<'a> {
 }
 
 pub(super) fn body(model: &WireModel, request: &SummaryRequest) -> Vec<u8> {
-    bytes(&Body {
+    let body = Body {
         model: &model.id,
-        input: (
-            System { role: model.instructor.role(), content: &request.system },
-            User { role: "user", content: [Part { r#type: "input_text", text: &request.prompt }] },
-        ),
         stream: model.delivery == Delivery::Stream,
         store: false,
         max_output_tokens: (!model.quirks.no_allowance).then_some(request.max_tokens.max(LEAST_OUTPUT)),
         reasoning: model.effort.as_deref().map(|effort| Reasoning { effort }),
-    })
+        input: (
+            System { role: model.instructor.role(), content: &request.system },
+            User { role: "user", content: [Part { r#type: "input_text", text: PROMPT }] },
+        ),
+    };
+    bytes(&body, &request.prompt)
 }
 
 /// An event of a stream, or a response in one piece.

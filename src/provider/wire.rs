@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::draft::Draft;
 use super::{SummaryRequest, anthropic, google, openai_completions, openai_responses};
 use crate::model::Prices;
+use crate::transcript::utf8::write_escaped;
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,7 +163,19 @@ impl WireModel {
     }
 }
 
-/// A body as bytes. Serializing texts and numbers cannot fail.
-pub(super) fn bytes(body: &impl serde::Serialize) -> Vec<u8> {
-    serde_json::to_vec(body).unwrap_or_default()
+/// A body as bytes. The prompt stands in it last, as an empty string, so that its text can be put there in one pass:
+/// most of a body is prompt.
+pub(super) fn bytes(body: &impl serde::Serialize, prompt: &[u16]) -> Vec<u8> {
+    // Serializing texts and numbers cannot fail.
+    let frame = serde_json::to_vec(body).unwrap_or_default();
+    let inside = frame.windows(2).rposition(|pair| pair == b"\"\"").map_or(0, |at| at + 1);
+    let (head, tail) = frame.split_at_checked(inside).unwrap_or((&frame, &[]));
+    let mut bytes = Vec::with_capacity(frame.len() + prompt.len() + prompt.len() / 16);
+    bytes.extend_from_slice(head);
+    write_escaped(prompt, &mut bytes);
+    bytes.extend_from_slice(tail);
+    bytes
 }
+
+/// Stands for the prompt until its text is put in.
+pub(super) const PROMPT: &str = "";

@@ -7,12 +7,10 @@ use super::run::{Ended, Host, Place, Run};
 use crate::plan::edit::CHUNK_MARKER;
 use crate::plan::shorten::cut_text;
 use crate::prompt::build::{Prompts, Template};
-use crate::prompt::neutralize::{neutralize, neutralized};
 use crate::prompt::redact::Secrets;
 use crate::provider::{Provider, SummaryRequest};
 use crate::tokens::estimate::CharsPerToken;
 use crate::transcript::part::Message;
-use crate::transcript::serialize::conversation;
 use crate::transcript::weigh::Sizing;
 
 /// Heads the beginning of a split turn below the summary of the history.
@@ -42,16 +40,11 @@ impl Writing<'_> {
         previous: Option<&str>,
         instructions: Template,
     ) -> SummaryRequest {
-        let mut text = conversation(range, self.sizing.dialect);
-        neutralize(&mut text);
-        let text = String::from_utf16_lossy(&text);
-        let previous = previous.map(neutralized);
-        SummaryRequest {
-            system: self.secrets.masked(self.prompts.text(Template::System)),
-            // Once more over all of it: a secret may stand across two blocks, or in what the host added.
-            prompt: self.secrets.masked(&self.prompts.user_message(&text, previous.as_deref(), instructions)),
-            max_tokens: self.max_tokens,
-        }
+        let mut prompt = self.prompts.user_message(range, self.sizing.dialect, previous, instructions);
+        // Once more over all of it: a secret may stand across two blocks, or in what the host added.
+        self.secrets.mask(&mut prompt);
+        let system = self.secrets.masked(self.prompts.text(Template::System));
+        SummaryRequest { system, prompt, max_tokens: self.max_tokens }
     }
 
     async fn ask<P: Provider, H: Host>(
@@ -60,7 +53,8 @@ impl Writing<'_> {
         request: SummaryRequest,
         (index, of): (u32, u32),
     ) -> Result<String, Ended> {
-        let place = Place { index, of, prompt_tokens: tokens(&request.prompt, self.sizing.chars_per_token) };
+        let prompt_tokens = self.sizing.chars_per_token.tokens(request.prompt.len());
+        let place = Place { index, of, prompt_tokens };
         let summary = run.ask(request, place).await?;
         let summary = self.secrets.masked(summary.trim());
         let summary_tokens = tokens(&summary, self.sizing.chars_per_token);

@@ -5,4 +5,5 @@ pub mod resident;
 pub mod serialize;
 pub mod store;
 pub mod units;
+pub mod utf8;
 pub mod weigh;

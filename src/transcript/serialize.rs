@@ -314,19 +314,25 @@ fn summary<'a, S: Source<'a>, K: Sink<S::Text>>(
 /// The conversation as UTF-16 text.
 #[must_use]
 pub fn conversation(range: &[Message<'_>], dialect: Dialect) -> Vec<u16> {
-    let mut sink = Utf16 { text: Vec::with_capacity(range_extent(range, dialect).units()), begun: false };
+    let mut text = Vec::with_capacity(range_extent(range, dialect).units());
+    write_conversation(range, dialect, &mut text);
+    text
+}
+
+/// Appends the conversation.
+pub fn write_conversation(range: &[Message<'_>], dialect: Dialect, text: &mut Vec<u16>) {
+    let mut sink = Utf16 { text, begun: false };
     for message in range {
         serialize_message(message, &Stored, dialect, &mut sink);
     }
-    sink.text
 }
 
-struct Utf16 {
-    text: Vec<u16>,
+struct Utf16<'t> {
+    text: &'t mut Vec<u16>,
     begun: bool,
 }
 
-impl Sink<&[u16]> for Utf16 {
+impl Sink<&[u16]> for Utf16<'_> {
     fn part(&mut self, label: &'static str) {
         if std::mem::replace(&mut self.begun, true) {
             self.text.extend([0x0a, 0x0a]);
@@ -340,7 +346,7 @@ impl Sink<&[u16]> for Utf16 {
         self.text.extend_from_slice(text);
     }
     fn quoted(&mut self, text: &[u16], _length: usize) {
-        units::write_quoted(text, &mut self.text);
+        units::write_quoted(text, self.text);
     }
     fn number(&mut self, number: usize) {
         self.text.extend(number.to_string().encode_utf16());

@@ -11,6 +11,41 @@ pub fn splits_pair(before: u16, after: u16) -> bool {
     HIGH.contains(&before) && LOW.contains(&after)
 }
 
+/// The first unit that `is` holds for. Without branches in it, a block is looked at at once.
+pub fn first(text: &[u16], is: impl Fn(u16) -> bool) -> Option<usize> {
+    const BLOCK: usize = 16;
+    let mut at = 0;
+    while let Some(block) = text.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
+        if block.iter().fold(false, |any, &unit| any | is(unit)) {
+            break;
+        }
+        at += BLOCK;
+    }
+    let rest = text.get(at..).unwrap_or_default();
+    rest.iter().position(|&unit| is(unit)).map(|found| at + found)
+}
+
+/// Replaces every lone surrogate by U+FFFD.
+pub fn mend(text: &mut [u16]) {
+    let mut from = 0;
+    while let Some(at) = first(text.get(from..).unwrap_or_default(), is_surrogate) {
+        let at = from + at;
+        let rest = text.get_mut(at..).unwrap_or_default();
+        from = match rest {
+            &mut [before, after, ..] if splits_pair(before, after) => at + 2,
+            [unit, ..] => {
+                *unit = 0xfffd;
+                at + 1
+            }
+            [] => at + 1,
+        };
+    }
+}
+
+fn is_surrogate(unit: u16) -> bool {
+    unit & 0xf800 == 0xd800
+}
+
 /// The longest prefix of at most `units` units that splits no surrogate pair.
 #[must_use]
 pub fn head(text: &[u16], units: usize) -> &[u16] {
@@ -49,22 +84,30 @@ pub fn quoted_units(text: &[u16]) -> usize {
 pub fn write_quoted(text: &[u16], out: &mut Vec<u16>) {
     out.push(0x22);
     let mut rest = text;
-    while let Some((&unit, after)) = rest.split_first() {
-        rest = after;
-        match (unit, short_escape(unit)) {
-            (_, Some(letter)) => out.extend([0x5c, letter]),
-            (0xd800..=0xdbff, _) => match after.split_first() {
-                Some((&low, after_pair)) if LOW.contains(&low) => {
-                    out.extend([unit, low]);
-                    rest = after_pair;
+    while let Some(at) = first(rest, may_need_escape) {
+        let (plain, special) = rest.split_at_checked(at).unwrap_or((rest, &[]));
+        out.extend_from_slice(plain);
+        rest = match special {
+            [before, after, rest @ ..] if splits_pair(*before, *after) => {
+                out.extend([before, after]);
+                rest
+            }
+            [unit, rest @ ..] => {
+                match short_escape(*unit) {
+                    Some(letter) => out.extend([0x5c, letter]),
+                    None => write_escape(*unit, out),
                 }
-                _ => write_escape(unit, out),
-            },
-            (0..0x20 | 0xdc00..=0xdfff, _) => write_escape(unit, out),
-            _ => out.push(unit),
-        }
+                rest
+            }
+            [] => &[],
+        };
     }
+    out.extend_from_slice(rest);
     out.push(0x22);
+}
+
+fn may_need_escape(unit: u16) -> bool {
+    (unit < 0x20) | (unit == 0x22) | (unit == 0x5c) | is_surrogate(unit)
 }
 
 /// The letter after the backslash, for the units that have such an escape.
