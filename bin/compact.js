@@ -7,6 +7,9 @@ const { prepare, refuseCheckpoint } = require("./prepare.js");
 const { openSession, reportLines } = require("./session.js");
 const { count, harmless } = require("./text.js");
 
+/** Limits of a model of which nothing is said, as `contextBudget` has them. */
+const UNKNOWN = { window: 128_000, maxOutput: 8_192 };
+
 /** @param {string} line */
 const say = (line) => process.stderr.write(`${line}\n`);
 
@@ -17,6 +20,8 @@ function progressOf(event) {
       return event.requests > 0 ? `${count(event.requests)} requests planned` : undefined;
     case "request":
       return `request ${event.index} of ${event.of}: ${count(event.promptTokens)} tokens`;
+    case "replan":
+      return `the window is smaller than stated: ${count(event.requests)} requests of ${count(event.promptLimit)} tokens`;
     case "retry":
       return `${event.code}; trying again in ${count(event.delayMs)} ms`;
     case "warning":
@@ -28,10 +33,31 @@ function progressOf(event) {
   }
 }
 
+/** @typedef {{ id: string, baseUrl: string, api: string }} NamedModel */
+
+/** Who writes. @param {NamedModel | undefined} model @param {any} limits @param {number | undefined} maxChars */
+function summarizerOf(model, { window, maxOutput }, maxChars) {
+  if (!model) return { kind: "extractive", maxSummaryChars: maxChars };
+  const limits = { contextWindow: window ?? UNKNOWN.window, maxTokens: maxOutput ?? UNKNOWN.maxOutput };
+  return {
+    kind: "http",
+    model: { provider: "custom", ...model, ...limits },
+    apiKey: process.env.PI_COMPACTION_API_KEY,
+  };
+}
+
 /**
- * @param {{ path: string, json: boolean, window?: number, maxOutput?: number, maxChars?: number }} request
+ * @typedef {object} Request
+ * @property {string} path
+ * @property {boolean} json
+ * @property {number} [window]
+ * @property {number} [maxOutput]
+ * @property {number} [maxChars]
+ * @property {NamedModel} [model]
  */
-async function compact({ path, json, maxChars, ...limits }) {
+
+/** @param {Request} request */
+async function compact({ path, json, maxChars, model, ...limits }) {
   const session = await openSession(path);
   reportLines(session, say);
   refuseCheckpoint(session);
@@ -41,7 +67,7 @@ async function compact({ path, json, maxChars, ...limits }) {
   const result = await generateCompaction({
     preparation,
     budget,
-    summarizer: { kind: "extractive", maxSummaryChars: maxChars },
+    summarizer: /** @type {any} */ (summarizerOf(model, limits, maxChars)),
     onEvent: (event) => {
       const line = progressOf(event);
       if (line !== undefined) say(line);

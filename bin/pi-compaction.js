@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 "use strict";
-// The command line: looks at a session, or writes its checkpoint without a model. The session file stays as it is.
+// The command line: looks at a session, or writes its checkpoint. The session file stays as it is.
 
 const { parseArgs } = require("node:util");
 const { version } = require("../package.json");
@@ -11,17 +11,25 @@ Usage:
   pi-compaction inspect SESSION [--window N] [--max-output N]
       what fills the context, and what a compaction would do with it
   pi-compaction compact SESSION [--json] [--window N] [--max-output N]
-                        [--max-chars N]
-      write a checkpoint, without a model, to standard output
+                        [--max-chars N | --model ID --base-url URL --api API]
+      write a checkpoint to standard output; without a model it is picked
+      from the session by rule
 
 Options:
   --window N      context window of the model in tokens (128000)
   --max-output N  the most tokens it writes in one answer (8192)
   --max-chars N   the most UTF-16 units of the summary, at least 256 (4000)
+  --model ID      the model that writes the summary
+  --base-url URL  where it is reached, as pi has it: https://host/v1 for
+                  OpenAI, without /v1 for Anthropic
+  --api API       openai-completions, openai-responses, anthropic-messages or
+                  google-generative-ai
   --json          print the whole result as JSON
   -h, --help      print this
   -v, --version   print the version
 
+The model's key is read from PI_COMPACTION_API_KEY; proxies and certificates
+from HTTPS_PROXY, HTTP_PROXY, NO_PROXY and NODE_EXTRA_CA_CERTS.
 SESSION is a .jsonl file of pi, of any version; it is never written to.
 Exit status: 0; 1 when it cannot be compacted, and why; 2 for a wrong call.
 `;
@@ -31,7 +39,14 @@ const SHARED = { window: { type: "string" }, "max-output": { type: "string" } };
 const COMMANDS = {
   inspect: { options: SHARED, run: () => require("./inspect.js") },
   compact: {
-    options: { ...SHARED, json: { type: "boolean" }, "max-chars": { type: "string" } },
+    options: {
+      ...SHARED,
+      json: { type: "boolean" },
+      "max-chars": { type: "string" },
+      model: { type: "string" },
+      "base-url": { type: "string" },
+      api: { type: "string" },
+    },
     run: () => require("./compact.js"),
   },
 };
@@ -52,6 +67,15 @@ function numbersOf(values) {
     numbers[name] = number;
   }
   return numbers;
+}
+
+/** The model that is to write, or nothing. @param {Record<string, unknown>} values */
+function modelOf({ model: id, "base-url": baseUrl, api, "max-chars": maxChars }) {
+  const given = [id, baseUrl, api].filter((value) => value !== undefined && value !== "");
+  if (given.length === 0) return undefined;
+  if (given.length < 3) throw new UsageError("--model, --base-url and --api go together");
+  if (maxChars !== undefined) throw new UsageError("--max-chars is for a summary without a model");
+  return { id, baseUrl, api };
 }
 
 /** @param {readonly string[]} words @param {Record<string, { type: string }>} options */
@@ -81,7 +105,8 @@ function commandOf(words) {
   if (positionals.length !== 1 || positionals[0] === "")
     throw new UsageError(`${name} takes the path of one session`);
   const { window, "max-output": maxOutput, "max-chars": maxChars } = numbersOf(values);
-  const request = { path: positionals[0], window, maxOutput, maxChars, json: values.json === true };
+  const json = values.json === true;
+  const request = { path: positionals[0], window, maxOutput, maxChars, json, model: modelOf(values) };
   return () => command.run()(request);
 }
 
@@ -93,7 +118,8 @@ function failed(error) {
   }
   const { printable } = require("./text.js");
   const code = typeof error?.code === "string" ? error.code : "internal";
-  process.stderr.write(`pi-compaction: ${code}: ${printable(String(error?.message ?? error))}\n`);
+  const key = [401, 403].includes(error?.status) ? "; the key is read from PI_COMPACTION_API_KEY" : "";
+  process.stderr.write(`pi-compaction: ${code}: ${printable(String(error?.message ?? error))}${key}\n`);
   return 1;
 }
 

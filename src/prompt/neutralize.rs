@@ -30,8 +30,8 @@ pub fn neutralized(text: &str) -> String {
     String::from_utf16_lossy(&units)
 }
 
+#[expect(clippy::needless_bitwise_bool, reason = "without branches a block is compared at once")]
 fn is_bracket(unit: u16) -> bool {
-    // Without branches, so that a block is compared at once.
     (unit == 0x3c) | (unit == 0xff1c) | (unit == 0xfe64)
 }
 

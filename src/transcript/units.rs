@@ -106,6 +106,7 @@ pub fn write_quoted(text: &[u16], out: &mut Vec<u16>) {
     out.push(0x22);
 }
 
+#[expect(clippy::needless_bitwise_bool, reason = "without branches a block is looked at at once")]
 fn may_need_escape(unit: u16) -> bool {
     (unit < 0x20) | (unit == 0x22) | (unit == 0x5c) | is_surrogate(unit)
 }
