@@ -17,10 +17,10 @@ export declare class ExternalObject<T> {
 export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-wasip1'
 
 /** The answer to a request. */
-export declare function answerRequest(run: ExternalObject<RunHandle>, id: number, reply: ReplyIn): void
+export declare function answerRequest(run: ExternalObject<OwnedRun>, id: number, reply: ReplyIn): void
 
 /** The host's word on a retry. */
-export declare function answerRetry(run: ExternalObject<RunHandle>, id: number, word?: boolean | undefined | null): void
+export declare function answerRetry(run: ExternalObject<OwnedRun>, id: number, word?: boolean | undefined | null): void
 
 /** Appends the messages of a store. Takes its contents. */
 export declare function appendToResident(resident: ExternalObject<Resident>, store: ExternalObject<Store>): void
@@ -44,7 +44,7 @@ export interface Budgets {
 }
 
 /** Gives a run up: whatever it waits for ends, and no further request leaves. */
-export declare function cancelRun(run: ExternalObject<RunHandle>): void
+export declare function cancelRun(run: ExternalObject<OwnedRun>): void
 
 /** A checkpoint. */
 export interface CheckpointOut {
@@ -188,7 +188,7 @@ export interface FailureOut {
 export declare function findCut(source: unknown, start: number, end: number, keepRecentTokens: number, options?: object | undefined | null): CutOut
 
 /** Begins to write a checkpoint; the host's callback hears of the end. Empties the passage. */
-export declare function generate(run: ExternalObject<RunHandle>, passage: ExternalObject<Passage>, input: RunInput, request: object, connections: ExternalObject<Connections> | undefined | null, host: (arg: HostCall) => void): void
+export declare function generate(run: ExternalObject<OwnedRun>, passage: ExternalObject<Passage>, input: RunInput, request: object, connections: ExternalObject<Connections> | undefined | null, host: (arg: HostCall) => void): void
 
 /** What the callback in `js/host.js` is called with. */
 export interface HostCall {
@@ -229,7 +229,7 @@ export interface NetworkIn {
 export declare function newResident(): ExternalObject<Resident>
 
 /** A new run, before it has begun. */
-export declare function newRun(): ExternalObject<RunHandle>
+export declare function newRun(): ExternalObject<OwnedRun>
 
 /** A checkpoint, a failure, or neither: then the run was given up. */
 export interface OutcomeOut {

@@ -202,10 +202,9 @@ fn again<'c, P: Provider, H: Host>(
 ) -> std::result::Result<(Cow<'c, Compaction>, Plan), Ended> {
     let Ended::Overflowed { prompt_tokens, said, .. } = overflow else { return Err(overflow) };
     let rest = rest.rest(progress, prompt_tokens, said);
-    let left = run.max_requests().saturating_sub(run.sent());
-    let plan = rest.checked().and_then(|_| Plan::of(&rest)).ok().filter(|plan| plan.requests <= left);
-    let Some(plan) = plan else { return Err(overflow) };
+    let Ok(plan) = rest.checked().and_then(|_| Plan::of(&rest)) else { return Err(overflow) };
     let Plan { requests, shape, .. } = plan;
+    refuse_beyond(run.sent().saturating_add(requests), run.max_requests())?;
     run.tell(Event::Replan { requests, shape, prompt_limit: rest.limit.tokens });
     Ok((Cow::Owned(rest), plan))
 }

@@ -6,7 +6,7 @@ use napi::bindgen_prelude::{External, Function, Object, Utf16String};
 use napi_derive::napi;
 
 use super::error::{Result, internal};
-use super::host::{HostAnswer, HostCall, NodeHost, RunHandle, Wants};
+use super::host::{HostAnswer, HostCall, NodeHost, OwnedRun, RunHandle, Wants};
 use super::http::http_provider;
 use super::read::{Fields, SummarizerKind, misuse, prompt_limit};
 use super::reply::ReplyIn;
@@ -23,26 +23,26 @@ use crate::transcript::resident::Passage;
 
 /// A new run, before it has begun.
 #[napi(catch_unwind)]
-pub fn new_run() -> External<Arc<RunHandle>> {
-    External::new(Arc::new(RunHandle::default()))
+pub fn new_run() -> External<OwnedRun> {
+    External::new(OwnedRun(Arc::new(RunHandle::default())))
 }
 
 /// Gives a run up: whatever it waits for ends, and no further request leaves.
 #[napi(catch_unwind)]
-pub fn cancel_run(run: &External<Arc<RunHandle>>) {
-    run.cancel.cancel();
+pub fn cancel_run(run: &External<OwnedRun>) {
+    run.0.cancel.cancel();
 }
 
 /// The answer to a request.
 #[napi(catch_unwind)]
-pub fn answer_request(run: &External<Arc<RunHandle>>, id: u32, reply: ReplyIn) {
-    run.answer(id, HostAnswer::Reply(reply.into()));
+pub fn answer_request(run: &External<OwnedRun>, id: u32, reply: ReplyIn) {
+    run.0.answer(id, HostAnswer::Reply(reply.into()));
 }
 
 /// The host's word on a retry.
 #[napi(catch_unwind)]
-pub fn answer_retry(run: &External<Arc<RunHandle>>, id: u32, word: Option<bool>) {
-    run.answer(id, HostAnswer::Retry(word));
+pub fn answer_retry(run: &External<OwnedRun>, id: u32, word: Option<bool>) {
+    run.0.answer(id, HostAnswer::Retry(word));
 }
 
 /// A retry policy, as pi's settings state one.
@@ -96,7 +96,7 @@ enum Writer {
 /// Begins to write a checkpoint; the host's callback hears of the end. Empties the passage.
 #[napi(catch_unwind)]
 pub fn generate(
-    run: &External<Arc<RunHandle>>,
+    run: &External<OwnedRun>,
     passage: &mut External<Passage>,
     input: RunInput,
     request: Object,
@@ -107,7 +107,7 @@ pub fn generate(
     let writer = writer(request, connections)?;
     let wants = Wants { events: input.hears_events, retries: input.decides_retries };
     let host =
-        NodeHost::new(&host, Arc::clone(run), wants, input.random.clone()).map_err(|e| internal(&e))?;
+        NodeHost::new(&host, Arc::clone(&run.0), wants, input.random.clone()).map_err(|e| internal(&e))?;
     let compaction = compaction(std::mem::take(&mut **passage), input, request)?;
     begin(host, compaction, writer).map_err(Into::into)
 }

@@ -1,8 +1,8 @@
 //! The host of a run: its client, its ear and its word on retries, all behind one callback.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use napi::Status;
 use napi::bindgen_prelude::{Function, Utf16String};
@@ -91,6 +91,15 @@ pub struct RunHandle {
     next: AtomicU32,
 }
 
+/// A run in the hands of JavaScript. Whatever ends the environment, a worker's end above all, gives the run up.
+pub struct OwnedRun(pub(super) Arc<RunHandle>);
+
+impl Drop for OwnedRun {
+    fn drop(&mut self) {
+        self.0.cancel.cancel();
+    }
+}
+
 impl RunHandle {
     fn ask(&self) -> (u32, oneshot::Receiver<HostAnswer>) {
         let id = self.next.fetch_add(1, Ordering::Relaxed) + 1;
@@ -116,7 +125,7 @@ type Callback = ThreadsafeFunction<HostCall, (), HostCall, Status, false, false,
 /// The host's side of a run.
 pub(super) struct NodeHost {
     callback: Callback,
-    handle: std::sync::Arc<RunHandle>,
+    handle: Arc<RunHandle>,
     wants: Wants,
     /// Numbers for jitter, drawn when the run began.
     random: Vec<f64>,
@@ -133,7 +142,7 @@ pub(super) struct Wants {
 impl NodeHost {
     pub(super) fn new(
         callback: &Function<'_, HostCall, ()>,
-        handle: std::sync::Arc<RunHandle>,
+        handle: Arc<RunHandle>,
         wants: Wants,
         random: Vec<f64>,
     ) -> napi::Result<Self> {

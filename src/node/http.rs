@@ -177,10 +177,10 @@ fn effort(model: Fields<'_, '_>, compat: Fields<'_, '_>, api: Api, url: &Url) ->
         Api::OpenAiResponses => compat.flag("supportsReasoningEffort")?.unwrap_or(true),
         Api::AnthropicMessages | Api::GoogleGenerativeAi => false,
     };
+    let levels = model.object("thinkingLevelMap")?;
     if !takes || model.flag("reasoning")? != Some(true) {
         return Ok(None);
     }
-    let levels = model.object("thinkingLevelMap")?;
     let levels =
         levels.as_ref().map(|object| Fields::of(object, "request.summarizer.model.thinkingLevelMap"));
     match levels {

@@ -1,7 +1,7 @@
 //! Values from JavaScript, checked. A number that is none is an error here and never silently another number.
 
 use napi::bindgen_prelude::{FromNapiValue, JsObjectValue, Object, Unknown};
-use napi::{JsString, ValueType};
+use napi::{JsString, JsValue, ValueType};
 
 use super::error::{Error, Result, internal};
 use crate::budget::guard::Measure;
@@ -204,7 +204,11 @@ impl Fields<'_, '_> {
     pub(super) fn entries(&self, key: &str) -> Result<Vec<(String, Option<String>)>> {
         let Some(object) = self.object(key)? else { return Ok(Vec::new()) };
         let fields = Fields::of(&object, self.name);
-        let expected = "an object of strings and nulls";
+        let expected = "a plain object of strings and nulls";
+        let is_other = object.is_array().map_err(|e| internal(&e))? || fields_of_map(&object)?;
+        if is_other {
+            return Err(CompactionError::invalid(&self.path(key), expected).into());
+        }
         let names = Object::keys(&object).map_err(|e| internal(&e))?;
         let entry = |name: String| match (fields.is_null(&name)?, fields.field(&name)?) {
             (true, _) => Ok(Some((name, None))),
@@ -303,6 +307,12 @@ impl Fields<'_, '_> {
         }
         Ok(Measure { chars_per_token: self.sizing()?.chars_per_token, prompts })
     }
+}
+
+/// Whether it keeps its fields elsewhere, as a `Map` or `Headers` does: they would be lost without a word.
+fn fields_of_map(object: &Object<'_>) -> Result<bool> {
+    let get: Unknown = object.get_named_property_unchecked("get").map_err(|e| internal(&e))?;
+    get.get_type().map(|kind| kind == ValueType::Function).map_err(|e| internal(&e))
 }
 
 /// Counts that `js/arguments.js` has checked, in its order: hard limit and headroom of a budget.

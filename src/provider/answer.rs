@@ -40,6 +40,11 @@ const REFUSED: BadAnswer = bad(
     "the model or a content filter refused to write the summary; choose another model",
 );
 
+const UNKNOWN: BadAnswer = bad(
+    ErrorCode::SummaryProvider,
+    "the answer ended in a way that is not known to be complete; check that summarizer.model.api is what the server \
+     speaks, or choose another model",
+);
 const FOREIGN: BadAnswer = bad(
     ErrorCode::SummaryProvider,
     "the summarizer's client must answer with an assistant message: an object with content blocks and a stop reason",
@@ -55,6 +60,7 @@ impl Answer {
         let blank = is_blank(&self.text);
         match self.ending {
             Ending::Foreign => Err(FOREIGN),
+            Ending::Unknown => Err(UNKNOWN),
             Ending::Length if blank && self.thinks => Err(SPENT),
             Ending::Length => Err(CUT),
             Ending::Refusal => Err(REFUSED),

@@ -44,13 +44,17 @@ pub(super) fn body(request: &SummaryRequest) -> Vec<u8> {
     bytes(&body, &request.prompt)
 }
 
-/// The address below the base URL. A tuned model names its own collection.
+/// Collections that a name may begin with.
+const COLLECTIONS: [&str; 2] = ["models/", "tunedModels/"];
+
+/// The address below the base URL.
 pub(super) fn path(model: &WireModel) -> String {
     let method = match model.delivery {
         Delivery::Stream => "streamGenerateContent",
         Delivery::Whole => "generateContent",
     };
-    let collection = if model.id.contains('/') { "" } else { "models/" };
+    let named = COLLECTIONS.iter().any(|collection| model.id.starts_with(collection));
+    let collection = if named { "" } else { "models/" };
     [collection, &model.id, ":", method].concat()
 }
 

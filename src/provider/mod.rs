@@ -48,6 +48,8 @@ pub enum Ending {
     Refusal,
     /// Somebody else than us ended it.
     Aborted,
+    /// In a way that is not known to be a complete answer.
+    Unknown,
     /// It is no answer of a model at all.
     Foreign,
 }

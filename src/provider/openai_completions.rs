@@ -66,7 +66,8 @@ pub(super) fn read(draft: &mut Draft, chunk: &Value) {
         read_message(draft, said);
     }
     match text(choice, "/finish_reason") {
-        None => {}
+        None | Some("") => {}
+        Some("stop" | "end" | "eos" | "eos_token" | "stop_sequence") => draft.end(Ending::Complete),
         Some("length" | "max_tokens") => draft.end(Ending::Length),
         Some("tool_calls" | "function_call") => draft.end(Ending::ToolCall),
         Some("content_filter" | "refusal" | "sensitive") => draft.end(Ending::Refusal),
@@ -78,7 +79,7 @@ pub(super) fn read(draft: &mut Draft, chunk: &Value) {
                 ..super::Failure::default()
             });
         }
-        Some(_) => draft.end(Ending::Complete),
+        Some(_) => draft.end(Ending::Unknown),
     }
 }
 
