@@ -46,7 +46,7 @@ export const HANG_MS = 20_000;
 
 /**
  * @param {{ after(done: () => any): void } | undefined} t whose end closes it; else call `close`
- * @param {{ api: Api, steps?: Step[], model?: object, summarizer?: object, tls?: object, host?: string }} options the
+ * @param {{ api: Api, steps?: Step[], model?: object | ((base: any) => object), summarizer?: object, tls?: object, host?: string }} options the
  *   last step stands for all further requests
  */
 export async function serve(t, { api, steps = ["SUMMARY"], model = {}, summarizer = {}, tls, host }) {
@@ -84,7 +84,8 @@ export async function serve(t, { api, steps = ["SUMMARY"], model = {}, summarize
     return new Promise((resolve) => server.close(resolve));
   };
   t?.after(close);
-  const fullModel = { ...modelOf(api, origin), ...model };
+  const base = modelOf(api, origin);
+  const fullModel = typeof model === "function" ? model(base) : { ...base, ...model };
   const by = { kind: /** @type {const} */ ("http"), model: fullModel, apiKey: KEY, ...summarizer };
   const seen = { requests, calls: requests, sockets, connections, faults };
   return { api, port, origin, model: fullModel, summarizer: by, close, ...seen };
