@@ -159,7 +159,7 @@ inEachForm("C34 a chain sends one request for each chunk, and none that does not
   assert.equal(ofType(events, "first_token").length, requests.length);
   assert.deepEqual(
     ofType(events, "request").map(({ index, of, attempt }) => [index, of, attempt]),
-    requests.map((_, index) => [index, requests.length, 1]),
+    requests.map((_, index) => [index + 1, requests.length, 1]),
   );
 });
 
