@@ -17,7 +17,7 @@ import { errorEvent, errorOf, eventsOf, plainOf, sse } from "./support/wire.mjs"
 const WORDS = '## Goal\nPört the tokenizer 😀 \u2028\u0085 "all" of it.\n\n- `a\\b`\tdone';
 
 inEachForm("the text of an answer is the summary, unit for unit", async (t, form) => {
-  for (const text of [WORDS, "x", "a".repeat(300_000), "data: [DONE]\n\nevent: error\n", "\u0000\u0001 {}"]) {
+  for (const text of [WORDS, "x", "a".repeat(300_000), "data: [DONE]\n\nevent: error", "\u0000\u0001 {}"]) {
     const { result, requests, error } = await asked(t, form, [{ text }]);
     assert.equal(error, undefined);
     assert.equal(result.summary, text);
@@ -164,12 +164,16 @@ inEachFormat(
   },
 );
 
-inEachForm("the type that a server states decides nothing that the bytes do not", async (t, form) => {
-  for (const type of ["text/plain", "application/octet-stream", "text/event-stream; charset=utf-8"]) {
-    const { result } = await asked(t, form, [{ text: WORDS, headers: { "content-type": type } }]);
-    assert.equal(result?.summary, WORDS, type);
-  }
-});
+inEachForm(
+  "a type that a server states with parameters, or states wrongly, is no failure",
+  async (t, form) => {
+    const right = form.stream ? "text/event-stream; charset=utf-8" : "application/json; charset=utf-8";
+    for (const type of ["text/plain", "application/octet-stream", right]) {
+      const { result } = await asked(t, form, [{ text: WORDS, headers: { "content-type": type } }]);
+      assert.equal(result?.summary, WORDS, type);
+    }
+  },
+);
 
 inEachForm(
   "langchain#38867 an error in a 200 answer is an error, whatever text came before it",

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import { asked, inEachForm, inEachFormat, LONG, ofType, SHORT, SMALL } from "./support/http.mjs";
 import { client, prepared, run } from "./support/model.mjs";
+import { askedByPi } from "./support/pi-streams.mjs";
 import { KEY } from "./support/provider.mjs";
 import { frozen } from "./support/random.mjs";
 import { call, result, userOfTokens } from "./support/sound.mjs";
@@ -171,12 +172,17 @@ inEachFormat("a trailing slash of baseUrl is tolerated", async (t, api) => {
   }
 });
 
-test("an id goes into Google's path as it is, but for what would leave it", async (t) => {
-  for (const id of ["gemini-2.5-pro", "tuned/model-1"]) {
-    const { requests } = await asked(t, { api: "google-generative-ai" }, ["S"], { model: { id } });
-    assert.match(
-      decodeURIComponent(requests[0].url),
-      new RegExp(`/models/${id}:streamGenerateContent\\?alt=sse$`),
-    );
+test("an id goes into Google's path as pi puts it there", async (t) => {
+  const api = /** @type {const} */ ("google-generative-ai");
+  for (const id of [
+    "gemini-2.5-pro",
+    "models/gemini-2.5-pro",
+    "tunedModels/mine",
+    "vendor/model-1",
+    "gemma:2",
+  ]) {
+    const { requests, provider } = await asked(t, { api }, ["S"], { model: { id } });
+    await askedByPi(api, provider.model, KEY);
+    assert.equal(decodeURIComponent(requests[0].url), decodeURIComponent(requests[1].url), id);
   }
 });

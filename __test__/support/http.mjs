@@ -1,7 +1,7 @@
 // Runs of the summarizer of kind `http` against a scripted provider.
 
 import assert from "node:assert/strict";
-import test from "node:test";
+import test, { describe } from "node:test";
 import { inspect } from "node:util";
 import { prepared, run } from "./model.mjs";
 import { serve, soon } from "./provider.mjs";
@@ -26,14 +26,22 @@ export const FORMS = APIS.flatMap((api) => [
   { api, stream: false, title: `${api} in one piece` },
 ]);
 
-/** One test for each form. @param {string} title @param {(t: any, form: (typeof FORMS)[number]) => Promise<void>} body */
+/**
+ * One test for each form. They wait more than they work, so they run side by side.
+ *
+ * @param {string} title @param {(t: any, form: (typeof FORMS)[number]) => Promise<void>} body
+ */
 export function inEachForm(title, body) {
-  for (const form of FORMS) test(`${title}: ${form.title}`, (t) => body(t, form));
+  describe(title, { concurrency: true }, () => {
+    for (const form of FORMS) test(form.title, (t) => body(t, form));
+  });
 }
 
 /** One test for each wire format. @param {string} title @param {(t: any, api: import("./wire.mjs").Api) => Promise<void>} body */
 export function inEachFormat(title, body) {
-  for (const api of APIS) test(`${title}: ${api}`, (t) => body(t, api));
+  describe(title, { concurrency: true }, () => {
+    for (const api of APIS) test(api, (t) => body(t, api));
+  });
 }
 
 /**

@@ -169,8 +169,9 @@ function bytesOf(api, reply, request) {
   const json = { "content-type": "application/json" };
   const events = { "content-type": "text/event-stream" };
   if (body !== undefined) {
-    const text = typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
-    const type = as === "stream" && (reply.status ?? 200) < 400 && typeof text === "string" ? events : json;
+    const bytes = typeof body === "string" || Buffer.isBuffer(body);
+    const text = bytes ? body : JSON.stringify(body);
+    const type = as === "stream" && (reply.status ?? 200) < 400 && bytes ? events : json;
     return { headers: { ...type, ...reply.headers }, body: Buffer.from(text) };
   }
   if (as === "plain") {

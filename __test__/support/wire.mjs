@@ -315,7 +315,9 @@ function plainGoogle(answer) {
   const chunks = googleParts(answer);
   const parts = chunks.flatMap(({ candidates }) => candidates[0].content.parts ?? []);
   const last = /** @type {any} */ (chunks.at(-1) ?? googleChunk([]));
-  return { ...last, candidates: [{ ...last.candidates[0], content: { role: "model", parts } }] };
+  const usageMetadata = usageOf("google-generative-ai", answer);
+  const candidates = [{ ...last.candidates[0], content: { role: "model", parts } }];
+  return { ...last, candidates, ...(usageMetadata ? { usageMetadata } : {}) };
 }
 
 /**
