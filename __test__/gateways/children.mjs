@@ -1,0 +1,73 @@
+// Processes that end with this one, with all that they started in turn.
+
+import { spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const STOP_MS = 5_000;
+
+/** @typedef {import("node:child_process").ChildProcess} ChildProcess */
+
+/** @type {Set<ChildProcess>} */
+const running = new Set();
+
+/**
+ * Starts a command in a process group of its own, so that a signal reaches what it starts.
+ *
+ * @param {string} command @param {string[]} args
+ * @param {{ cwd?: string, env: Record<string, string>, stdio: import("node:child_process").StdioOptions }} options
+ */
+export function launch(command, args, { env, ...options }) {
+  const child = spawn(command, args, { ...options, env: { ...process.env, ...env }, detached: true });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
+  child.once("error", () => running.delete(child));
+  return child;
+}
+
+/**
+ * Runs a command to its end.
+ *
+ * @param {string} command @param {string[]} args @param {Record<string, string>} env
+ * @returns {Promise<string | undefined>} what went wrong, on one line
+ */
+export function execute(command, args, env = {}) {
+  const child = launch(command, args, { env, stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr?.setEncoding("utf8").on("data", (/** @type {string} */ text) => {
+    said = (said + text).slice(-4_096);
+  });
+  return new Promise((resolve) => {
+    child.once("error", ({ message }) => resolve(message));
+    child.once("close", (code, signal) => {
+      const last = said.trim().split("\n").at(-1);
+      resolve(code === 0 ? undefined : last || `it ended with ${code ?? signal}`);
+    });
+  });
+}
+
+/** Asks every process to end, then insists. */
+export async function stopAll() {
+  const ends = [...running].map((child) => new Promise((resolve) => child.once("exit", resolve)));
+  kill("SIGTERM");
+  const patience = new AbortController();
+  const waited = sleep(STOP_MS, undefined, { signal: patience.signal }).catch(() => {});
+  await Promise.race([Promise.all(ends), waited]);
+  patience.abort();
+  killAll();
+}
+
+/** For a process that is about to end and can wait for nothing. */
+export function killAll() {
+  kill("SIGKILL");
+}
+
+/** @param {NodeJS.Signals} signal */
+function kill(signal) {
+  for (const { pid } of running) {
+    try {
+      if (pid !== undefined) process.kill(-pid, signal);
+    } catch {
+      // It has ended already.
+    }
+  }
+}
