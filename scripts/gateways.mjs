@@ -1,11 +1,10 @@
 // Compactions through real gateways: LiteLLM in front of a provider of our own, llama.cpp's server with a tiny model.
 // Installs them where they are not there yet; what cannot be had is skipped with a line that says why.
 
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { killAll, stopAll } from "../__test__/gateways/children.mjs";
+import { killAll, launch, stopAll } from "../__test__/gateways/children.mjs";
 import { folder, installLitellm, installLlama } from "../__test__/gateways/install.mjs";
 import { LITELLM_ENV, litellmConfig } from "../__test__/gateways/litellm.mjs";
 import { freePort, start } from "../__test__/gateways/servers.mjs";
@@ -69,10 +68,10 @@ async function startLlama(key) {
 /** @param {Started[]} started @param {string} key @returns {Promise<number>} the exit code of the tests */
 function test(started, key) {
   const files = started.flatMap(({ tests }) => tests.map((name) => join("__test__", "gateways", name)));
-  const env = Object.assign({ ...process.env, GATEWAY_KEY: key }, ...started.map(({ env }) => env));
-  const options = { cwd: root, env, stdio: /** @type {const} */ ("inherit") };
+  const env = Object.assign({ GATEWAY_KEY: key }, ...started.map((one) => one.env));
+  const stdio = /** @type {const} */ (["ignore", "inherit", "inherit"]);
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ["--test", ...files], options);
+    const child = launch(process.execPath, ["--test", ...files], { cwd: root, env, stdio: [...stdio] });
     child.once("error", reject);
     child.once("exit", (code) => resolve(code ?? 1));
   });

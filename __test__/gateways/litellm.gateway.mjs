@@ -3,7 +3,7 @@ import test from "node:test";
 import { prepared, run } from "../support/model.mjs";
 import { answer, userOfTokens } from "../support/sound.mjs";
 import { behind, eventsOf, ONCE_MORE, refused, setting, succeeded, WAYS } from "./gateway.mjs";
-import { PROVIDERS } from "./litellm.mjs";
+import { modelName, PROVIDERS } from "./litellm.mjs";
 import { RETRY_AFTER, SMALL_WINDOW, SUMMARY } from "./upstream.mjs";
 import { USAGE } from "./wire.mjs";
 
@@ -16,9 +16,9 @@ const ALL = PROVIDERS.flatMap((provider) =>
   WAYS.map((way) => ({ ...way, provider, how: `${way.how}, ${provider} behind` })),
 );
 
-/** @param {{ provider: string, api: any, stream: boolean }} way @param {string} behaviour @param {any} messages */
+/** @param {typeof ALL[number]} way @param {string} behaviour @param {any} messages */
 async function compact(way, behaviour, messages = SHORT) {
-  const by = behind(setting("GATEWAY_LITELLM"), way, { id: `${way.provider}-${behaviour}` });
+  const by = behind(setting("GATEWAY_LITELLM"), way, { id: modelName(way.provider, behaviour) });
   const before = await asked(behaviour);
   const outcome = await run(by, prepared(messages), { retry: ONCE_MORE });
   return { ...outcome, asked: (await asked(behaviour)) - before };

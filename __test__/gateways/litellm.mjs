@@ -4,13 +4,23 @@ import { BEHAVIOURS, SUMMARY } from "./upstream.mjs";
 
 /** Answered by LiteLLM itself, with no provider behind it. */
 export const MOCKS = Object.freeze({
-  "mock-success": SUMMARY,
-  "mock-rate-limit": "litellm.RateLimitError",
-  "mock-overflow": "litellm.ContextWindowExceededError",
+  success: SUMMARY,
+  "rate-limit": "litellm.RateLimitError",
+  overflow: "litellm.ContextWindowExceededError",
 });
 
 /** Providers as LiteLLM names them: it speaks to each in that provider's own wire format. */
-export const PROVIDERS = Object.freeze(["openai", "anthropic"]);
+export const PROVIDERS = Object.freeze(/** @type {const} */ (["openai", "anthropic"]));
+
+/**
+ * The name of a model at LiteLLM. It stands in the texts of errors, where a telling one would help a classifier.
+ *
+ * @param {"openai" | "anthropic" | "mock"} source @param {string} behaviour
+ */
+export function modelName(source, behaviour) {
+  const behaviours = source === "mock" ? Object.keys(MOCKS) : BEHAVIOURS;
+  return `${source}-${behaviours.indexOf(behaviour) + 1}`;
+}
 
 /** Keeps LiteLLM from asking the network for its price tables and the like. */
 export const LITELLM_ENV = Object.freeze({
@@ -25,10 +35,10 @@ export const LITELLM_ENV = Object.freeze({
 /** The file's text: YAML, of which JSON is a part. @param {string} upstream its URL */
 export function litellmConfig(upstream) {
   const behind = PROVIDERS.flatMap((provider) =>
-    BEHAVIOURS.map((name) => model(`${provider}-${name}`, provider, name, upstream)),
+    BEHAVIOURS.map((name) => model(modelName(provider, name), provider, name, upstream)),
   );
   const mocked = Object.entries(MOCKS).map(([name, mock_response]) =>
-    model(name, "openai", "success", upstream, { mock_response }),
+    model(modelName("mock", name), "openai", "success", upstream, { mock_response }),
   );
   const config = {
     model_list: [...behind, ...mocked],
