@@ -83,9 +83,13 @@ async function main() {
   return started.length === 0 ? 0 : test(started, key);
 }
 
+let interrupted = false;
 process.once("exit", killAll);
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-  process.once(signal, () => stopAll().finally(() => process.exit(1)));
+  process.once(signal, () => {
+    interrupted = true;
+    stopAll().finally(() => process.exit(1));
+  });
 }
 const code = await main()
   .catch((/** @type {Error} */ error) => {
@@ -94,4 +98,4 @@ const code = await main()
   })
   .finally(stopAll);
 // The provider listens still.
-process.exit(code);
+process.exit(interrupted ? 1 : code);
