@@ -1,7 +1,7 @@
 // A provider on the loopback, to stand behind a gateway: what it does is the name of the model that is asked for.
 
 import { createServer } from "node:http";
-import { endOf, errorEvent, plain, streamed } from "./wire.mjs";
+import { END_EVENTS, errorEvent, plain, streamed } from "./wire.mjs";
 
 /** @typedef {import("./wire.mjs").Api} Api */
 /** @typedef {{ api: Api, model: string, stream: boolean, units: number }} Asked */
@@ -117,7 +117,7 @@ class Reply {
   breaksOff(last) {
     const { api, model, stream } = this.asked;
     const events = streamed(api, { text: "## Goal\nPort the", model });
-    if (stream) this.#events([...events.slice(0, -endOf(api)), ...last]);
+    if (stream) this.#events([...events.slice(0, -END_EVENTS), ...last]);
     else this.refuses(500, "server_error", "The server had an error.");
   }
 

@@ -29,16 +29,14 @@ export function plain(api, { text, length = false, model }) {
   });
 }
 
-/** The events of a whole stream; the last ones, given by `endOf`, say how it ended. @param {Api} api @param {Answer} answer @returns {SseEvent[]} */
+/** Events at the end of a stream, in each format, that say how it ended. */
+export const END_EVENTS = 3;
+
+/** The events of a whole stream. @param {Api} api @param {Answer} answer @returns {SseEvent[]} */
 export function streamed(api, { text, length = false, model }) {
   if (api === "openai-completions") return completionEvents(model, text, length);
   if (api === "openai-responses") return responseEvents(model, text, length);
   return messageEvents(model, text, length);
-}
-
-/** How many events at the end of a stream say how it ended. @param {Api} api */
-export function endOf(api) {
-  return { "openai-completions": 3, "openai-responses": 3, "anthropic-messages": 3 }[api];
 }
 
 /** @param {Api} api @param {string} type @param {string} text @returns {SseEvent} */
