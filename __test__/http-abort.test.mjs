@@ -149,22 +149,25 @@ inEachFormat("abort right after the call and at turns after it: nothing is left 
 });
 
 inEachForm("an abort in a listener stops at that event", async (t, form) => {
-  // An event is heard a moment after it happened: what was on its way then may have left.
-  for (const [type, most] of /** @type {[string, number][]} */ ([
-    ["plan", 1],
-    ["request", 1],
-    ["retry", 2],
-    ["first_token", 3],
-    ["chunk", 3],
-  ])) {
-    if (type === "first_token" && !form.stream) continue;
+  for (const type of ["plan", "request", "retry", "first_token", "chunk"]) {
     const controller = new AbortController();
-    const onEvent = (/** @type {any} */ event) => event.type === type && controller.abort(type);
+    let answered = 0;
+    let before = 0;
+    const step = (/** @type {any} */ { index }) => {
+      answered++;
+      return index === 0 ? { status: 503, body: "" } : "S";
+    };
+    const onEvent = (/** @type {any} */ event) => {
+      if (event.type !== type || controller.signal.aborted) return;
+      before = answered;
+      controller.abort(type);
+    };
     const more = { signal: controller.signal, onEvent, preparation: LONG, model: SMALL };
-    const { error, requests } = await asked(t, form, [{ status: 503, body: "" }, "S"], more);
+    const { error, requests } = await asked(t, form, [step], more);
     assert.equal(error, type);
     await wait(QUIET_MS);
-    assert.ok(requests.length <= most, `${type}: ${requests.length}`);
+    // An event is heard a moment after it happened: one request may have been on its way.
+    assert.ok(requests.length <= before + 1, `${type}: ${requests.length} after ${before}`);
   }
 });
 

@@ -178,7 +178,7 @@ inEachForm(
 inEachForm(
   "langchain#38867 an error in a 200 answer is an error, whatever text came before it",
   async (t, form) => {
-    const failure = { code: "server_error", type: "server_error", message: "ERROR-WORDS" };
+    const failure = { status: 500, code: "server_error", type: "server_error", message: "ERROR-WORDS" };
     const before = eventsOf(form.api, { ending: "none", text: "PART" });
     const body = form.stream ? sse([...before, errorEvent(form.api, failure)]) : errorOf(form.api, failure);
     const outcome = await asked(t, form, [{ body, as: form.stream ? "stream" : "plain" }]);

@@ -139,7 +139,9 @@ for (const api of APIS) {
         step.ending === "refusal"
       )
         continue;
-      assert.equal(result !== undefined, pis.stopReason === "stop", title);
+      // pi overlooks an event that is no JSON in one of the formats; what it said is then missing.
+      const isWhole = pis.stopReason === "stop" && step !== cut;
+      assert.equal(result !== undefined, isWhole, title);
       if (result) assert.equal(result.summary, pis.text.trim(), title);
     }
   });

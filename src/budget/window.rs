@@ -83,7 +83,8 @@ impl PromptLimit {
     /// `counted` where it says so, for a `window` where it names one. Lower than `sent` in any case.
     #[must_use]
     pub fn learned(self, sent: u64, window: Option<u64>, counted: Option<u64>) -> Self {
-        let output = self.output.min(window.map_or(u64::MAX, |window| window / 2));
+        // A smaller answer leaves more room for what is left, which is to fit into as many requests as any range.
+        let output = self.output.min(window.map_or(u64::MAX, |window| window / 4));
         let within = window.map_or(self.tokens, |window| window.saturating_sub(output + PROMPT_MARGIN));
         let most = match (window, counted) {
             (Some(_), Some(_)) => sent.saturating_sub(1),

@@ -19,6 +19,8 @@ use crate::provider::wire::{AllowanceField, Api, Delivery, Instructor, Quirks, W
 
 /// The effort of a model that reasons: a summary needs little, and thinking counts against the answer's allowance.
 const EFFORT: &str = "low";
+/// OpenAI's own host, which knows every field of its API.
+const OPENAI: &str = "api.openai.com";
 /// Hosts that know `max_tokens` only, as pi-ai has them.
 const MAX_TOKENS_HOSTS: [&str; 10] = [
     "chutes.ai",
@@ -133,6 +135,7 @@ fn wire_model(model: Fields<'_, '_>, url: &Url, delivery: Delivery) -> Result<Wi
         effort: effort(model, compat, api, url)?,
         allowance: allowance(compat, url)?,
         instructor: instructor(model, compat)?,
+        declines_storage: is_below(url, OPENAI),
         quirks: Quirks {
             no_stream_usage: compat.flag("supportsUsageInStreaming")? == Some(false),
             no_finish_reason: compat.flag("supportsFinishReason")? == Some(false),
@@ -172,7 +175,7 @@ fn is_below(url: &Url, domain: &str) -> bool {
 fn effort(model: Fields<'_, '_>, compat: Fields<'_, '_>, api: Api, url: &Url) -> Result<Option<String>> {
     let takes = match api {
         Api::OpenAiCompletions => {
-            compat.flag("supportsReasoningEffort")?.unwrap_or_else(|| is_below(url, "api.openai.com"))
+            compat.flag("supportsReasoningEffort")?.unwrap_or_else(|| is_below(url, OPENAI))
         }
         Api::OpenAiResponses => compat.flag("supportsReasoningEffort")?.unwrap_or(true),
         Api::AnthropicMessages | Api::GoogleGenerativeAi => false,

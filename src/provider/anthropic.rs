@@ -88,7 +88,7 @@ fn read_delta(draft: &mut Draft, index: u64, event: &Value) {
 fn end(draft: &mut Draft, reason: Option<&Value>) {
     match reason.and_then(Value::as_str) {
         None => {}
-        Some("end_turn" | "stop_sequence" | "pause_turn") => draft.end(Ending::Complete),
+        Some("end_turn" | "stop_sequence") => draft.end(Ending::Complete),
         // The second: prompt and answer together fill the window.
         Some("max_tokens" | "model_context_window_exceeded") => draft.end(Ending::Length),
         Some("tool_use") => draft.end(Ending::ToolCall),

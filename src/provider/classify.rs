@@ -22,7 +22,7 @@ pub fn classify(failure: &Failure) -> Class {
     // Both come with the codes of a rate limit.
     match () {
         () if UNSENDABLE.is_match(words) => return Class::Overflow,
-        () if HOPELESS.is_match(words) => return Class::Permanent,
+        () if HOPELESS.is_match(words) || is_relayed_quota(words) => return Class::Permanent,
         () => {}
     }
     codes
@@ -129,6 +129,14 @@ fn by_words(Failure { words, codes, .. }: &Failure) -> Class {
 /// Too large a prompt, and not too large an allowance for the answer or an image.
 fn is_overflow(words: &str) -> bool {
     OVERFLOW.is_match(words) && !OTHERWISE_LARGE.is_match(words)
+}
+
+/// A quota that a gateway tells under the name of a rate limit: only the words that it wraps say which it was.
+fn is_relayed_quota(words: &str) -> bool {
+    let Some((_, relayed)) = words.split_once("litellm.RateLimitError:") else { return false };
+    let said = relayed.split("LiteLLM: model group").next().unwrap_or(relayed);
+    let said = said.replace("RateLimitError", "").replace("rate_limit_error", "");
+    QUOTA.is_match(&said) && !RATE.is_match(&said)
 }
 
 /// A status that the words begin with or name as one; a number in another place is no status.
@@ -262,6 +270,7 @@ pub(super) mod tests {
             "terminated",
             "429 RESOURCE_EXHAUSTED: You exceeded your current quota, please check your plan and billing details",
             "429 Quota exceeded for requests per minute",
+            "litellm.RateLimitError: GeminiException - You exceeded your current quota. Please retry in 11s.",
         ] {
             assert_eq!(words(text), Class::Transient, "A20 to A25: {text}");
         }
@@ -270,6 +279,8 @@ pub(super) mod tests {
     #[test]
     fn what_does_not() {
         for text in [
+            "litellm.RateLimitError: RateLimitError: OpenAIException - You exceeded your current quota, please check \
+             your plan and billing details.\n\nLiteLLM: model group 'm' failed with the error above.",
             "429 {\"error\":{\"code\":\"insufficient_quota\",\"message\":\"You exceeded your current quota\"}}",
             "usage_limit_reached",
             "402 Your credit balance is too low",

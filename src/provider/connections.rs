@@ -39,9 +39,11 @@ impl Connections {
     /// `invalid_argument` for a proxy that is no URL.
     pub fn new(network: Network) -> Result<Self> {
         let no_proxy = NoProxy::from_string(&network.no_proxy);
+        // The asterisk means every host, addresses included.
+        let all_direct = network.no_proxy.split(',').any(|host| host.trim() == "*");
         let mut proxies = Vec::new();
         let named = [("HTTPS_PROXY", &network.https_proxy), ("HTTP_PROXY", &network.http_proxy)];
-        for (name, address) in named.into_iter().filter(|(_, address)| !address.is_empty()) {
+        for (name, address) in named.into_iter().filter(|(_, address)| !all_direct && !address.is_empty()) {
             let proxy = if name == "HTTPS_PROXY" { Proxy::https(address) } else { Proxy::http(address) };
             let proxy = proxy.map_err(|_| CompactionError::invalid(name, "the URL of a proxy"))?;
             proxies.push(proxy.no_proxy(no_proxy.clone()));

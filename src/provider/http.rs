@@ -262,15 +262,15 @@ fn trouble(error: &reqwest::Error) -> Trouble {
         if let Some(trouble) = known(cause) {
             return trouble;
         }
-        at = cause.source();
+        // An error of the system may wrap another one that is no source of it.
+        let wrapped = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        at = wrapped.map(|wrapped| wrapped as &(dyn std::error::Error + 'static)).or_else(|| cause.source());
     }
     if error.is_connect() || error.is_timeout() { Trouble::Unreachable } else { Trouble::Cut }
 }
 
 fn known(cause: &(dyn std::error::Error + 'static)) -> Option<Trouble> {
-    let inner = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-    let tls = inner.and_then(|inner| inner.downcast_ref()).or_else(|| cause.downcast_ref());
-    if let Some(rustls::Error::InvalidCertificate(_)) = tls {
+    if let Some(rustls::Error::InvalidCertificate(_)) = cause.downcast_ref() {
         return Some(Trouble::Certificate);
     }
     // The tunnel's own error type is private; these are its words.

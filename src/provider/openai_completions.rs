@@ -20,6 +20,8 @@ struct Body<'a> {
     max_completion_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_effort: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store: Option<bool>,
     messages: [Message<'a>; 2],
 }
 
@@ -45,6 +47,7 @@ pub(super) fn body(model: &WireModel, request: &SummaryRequest) -> Vec<u8> {
         max_tokens: allowed(AllowanceField::MaxTokens),
         max_completion_tokens: allowed(AllowanceField::MaxCompletionTokens),
         reasoning_effort: model.effort.as_deref(),
+        store: model.declines_storage.then_some(false),
         messages: [
             Message { role: model.instructor.role(), content: &request.system },
             Message { role: "user", content: PROMPT },

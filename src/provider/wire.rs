@@ -81,6 +81,8 @@ pub struct WireModel {
     pub allowance: AllowanceField,
     /// Role of the system prompt.
     pub instructor: Instructor,
+    /// Whether the host would keep a request unless it is told not to.
+    pub declines_storage: bool,
     /// Departures from the format.
     pub quirks: Quirks,
     /// What its tokens cost.
