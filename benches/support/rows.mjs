@@ -2,20 +2,24 @@
 
 import { deepStrictEqual } from "node:assert/strict";
 
+import { body, whole } from "./preparation.mjs";
+
 /** @typedef {import("./sides.mjs").Ours} Ours */
 /** @typedef {import("./sides.mjs").Pi} Pi */
 
 /**
  * @typedef {object} Row
  * @property {string} name
- * @property {"warm" | "cold" | "first"} when warm: call after call; cold: each call after the data caches were
- *   swept; first: the first call in a fresh process
+ * @property {"warm" | "cold" | "first" | "main" | "wall"} when warm: call after call; cold: each call after the data
+ *   caches were swept; first: the first call in a fresh process; main, wall: call after call, of ours the time that it
+ *   says it held the main thread, or took until the work off it was done
  * @property {Record<number, Record<string, number>>} atLeast how many times faster than pi, by the first Node major
  *   that it holds for and by session
  * @property {(session: { path: string, messages: any[] }) => any} prepare what both sides are called with
  * @property {(ours: Ours, data: any) => unknown} ours may return a promise
  * @property {(pi: Pi, data: any) => unknown} pi may return a promise
- * @property {(ours: Ours, pi: Pi, data: any) => void} assertEqual throws unless both sides answer alike
+ * @property {(ours: Ours, pi: Pi, data: any) => void | Promise<void>} assertEqual throws unless both sides answer
+ *   alike
  */
 
 /** A budget with this guard's limit (requirements A40): no headroom, hence no answer to hold back for. */
@@ -112,6 +116,20 @@ export const rows = [
     atLeast: { 20: { before: 500 } },
     ...growing,
   },
+  {
+    name: "whole preparation, main thread",
+    when: "main",
+    atLeast: { 20: { before: 8, large: 6 } },
+    ...whole,
+  },
+  { name: "whole preparation, wall", when: "wall", atLeast: { 20: { before: 3.5, large: 3.5 } }, ...whole },
+  {
+    name: "request bytes, main thread",
+    when: "main",
+    atLeast: { 20: { before: 10, large: 8 } },
+    ...body,
+  },
+  { name: "request bytes, wall", when: "wall", atLeast: { 20: {} }, ...body },
 ];
 
 /**

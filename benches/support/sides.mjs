@@ -12,9 +12,10 @@ export function loadOurs() {
 }
 
 export async function loadPi() {
-  const { convertToLlm, serializeConversation } = await import(`${PI}/dist/index.js`);
+  const { convertToLlm, findCutPoint, serializeConversation } = await import(`${PI}/dist/index.js`);
   const text = (/** @type {readonly any[]} */ messages) => serializeConversation(convertToLlm(messages));
   return {
+    findCutPoint,
     serializeConversation: text,
     /** Tokens of the larger summary request. @param {any} input */
     promptTokens({ messagesToSummarize, turnPrefixMessages, isSplitTurn, previousSummary }) {

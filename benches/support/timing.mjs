@@ -77,6 +77,23 @@ export async function cold(ours, pi) {
   return rounds(COLD_ROUNDS, after(ours), after(pi));
 }
 
+/**
+ * Interleaved single calls; of ours the milliseconds that it reports.
+ *
+ * @param {"main" | "wall"} part
+ */
+export function reported(part) {
+  return async (/** @type {() => any} */ ours, /** @type {Call} */ pi) => {
+    await timesInRound(ours);
+    await timesInRound(pi);
+    return rounds(
+      WARM_ROUNDS,
+      async () => (await ours())[part],
+      () => timed(pi, 1),
+    );
+  };
+}
+
 /** Evicts other data from the caches; reads only. @param {Uint32Array} words */
 function sweep(words) {
   let sum = 0;

@@ -6,7 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { rows } from "./rows.mjs";
 import { readSession } from "./sessions.mjs";
 import { loadOurs, loadPi } from "./sides.mjs";
-import { cold, timed, warm } from "./timing.mjs";
+import { cold, reported, timed, warm } from "./timing.mjs";
 
 /** Milliseconds after which the collector is done with what loading left. */
 const SETTLED = 100;
@@ -22,8 +22,8 @@ console.log(JSON.stringify(figures ?? null));
 /** @param {import("./rows.mjs").Row} row */
 async function both(row) {
   const [ours, pi] = [loadOurs(), await loadPi()];
-  row.assertEqual(ours, pi, data);
-  const measure = { warm, cold, first: undefined }[row.when];
+  await row.assertEqual(ours, pi, data);
+  const measure = { warm, cold, main: reported("main"), wall: reported("wall"), first: undefined }[row.when];
   return measure?.(
     () => row.ours(ours, data),
     () => row.pi(pi, data),
