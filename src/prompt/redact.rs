@@ -1,6 +1,6 @@
 //! Known secrets, masked unit for unit, so that sizes stay what they were (requirements E126, G16).
 
-use crate::transcript::units::write_quoted;
+use crate::transcript::quote::write_quoted;
 
 const MASK: u16 = b'*' as u16;
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::draft::Draft;
 use super::{SummaryRequest, anthropic, google, openai_completions, openai_responses};
 use crate::model::Prices;
-use crate::transcript::utf8::write_escaped;
+use crate::transcript::quote::write_utf8;
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,7 +174,7 @@ pub(super) fn bytes(body: &impl serde::Serialize, prompt: &[u16]) -> Vec<u8> {
     let (head, tail) = frame.split_at_checked(inside).unwrap_or((&frame, &[]));
     let mut bytes = Vec::with_capacity(frame.len() + prompt.len() + prompt.len() / 16);
     bytes.extend_from_slice(head);
-    write_escaped(prompt, &mut bytes);
+    write_utf8(prompt, &mut bytes);
     bytes.extend_from_slice(tail);
     bytes
 }

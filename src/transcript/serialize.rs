@@ -4,8 +4,9 @@
 //! (requirements A35, A36). Generic over where a text lives and over what is wanted: a length or text.
 
 use super::part::{Message, Part, Role, Tag, messages};
+use super::quote::write_quoted;
 use super::store::{Lengths, Source, Stored, Text};
-use super::units::{self, splits_pair};
+use super::units::splits_pair;
 
 /// The text form that one generation of pi sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -346,7 +347,7 @@ impl Sink<&[u16]> for Utf16<'_> {
         self.text.extend_from_slice(text);
     }
     fn quoted(&mut self, text: &[u16], _length: usize) {
-        units::write_quoted(text, self.text);
+        write_quoted(text, self.text);
     }
     fn number(&mut self, number: usize) {
         self.text.extend(number.to_string().encode_utf16());

@@ -80,55 +80,6 @@ pub fn quoted_units(text: &[u16]) -> usize {
     text.len() + 2 + escape_units(text)
 }
 
-/// Appends `JSON.stringify(text)`.
-pub fn write_quoted(text: &[u16], out: &mut Vec<u16>) {
-    out.push(0x22);
-    let mut rest = text;
-    while let Some(at) = first(rest, may_need_escape) {
-        let (plain, special) = rest.split_at_checked(at).unwrap_or((rest, &[]));
-        out.extend_from_slice(plain);
-        rest = match special {
-            [before, after, rest @ ..] if splits_pair(*before, *after) => {
-                out.extend([before, after]);
-                rest
-            }
-            [unit, rest @ ..] => {
-                match short_escape(*unit) {
-                    Some(letter) => out.extend([0x5c, letter]),
-                    None => write_escape(*unit, out),
-                }
-                rest
-            }
-            [] => &[],
-        };
-    }
-    out.extend_from_slice(rest);
-    out.push(0x22);
-}
-
-#[expect(clippy::needless_bitwise_bool, reason = "without branches a block is looked at at once")]
-fn may_need_escape(unit: u16) -> bool {
-    (unit < 0x20) | (unit == 0x22) | (unit == 0x5c) | is_surrogate(unit)
-}
-
-/// The letter after the backslash, for the units that have such an escape.
-fn short_escape(unit: u16) -> Option<u16> {
-    let letter = match unit {
-        0x22 | 0x5c => return Some(unit),
-        0x08 => b'b',
-        0x09 => b't',
-        0x0a => b'n',
-        0x0c => b'f',
-        0x0d => b'r',
-        _ => return None,
-    };
-    Some(u16::from(letter))
-}
-
-fn write_escape(unit: u16, out: &mut Vec<u16>) {
-    out.extend(format!("\\u{unit:04x}").encode_utf16());
-}
-
 /// The longest prefix that takes at most `room` units inside a JSON string.
 #[must_use]
 pub fn escaped_head(text: &[u16], room: usize) -> &[u16] {
@@ -343,9 +294,6 @@ mod tests {
         #[test]
         fn kernel_equals_its_twin(text in units()) {
             prop_assert_eq!(quoted_units(&text), text.len() + 2 + escape_units(&text));
-            let mut written = Vec::new();
-            write_quoted(&text, &mut written);
-            prop_assert_eq!(written.len(), quoted_units(&text));
         }
 
         #[test]
