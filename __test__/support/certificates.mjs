@@ -11,7 +11,7 @@ export function withoutOpenssl() {
   return status === 0 ? false : "openssl is not installed";
 }
 
-/** Makes an authority, a certificate of it for the loopback, one that has expired and one for another host. */
+/** Makes an authority, a certificate of it for the loopback and some public names, and one for another host. */
 export function certificates() {
   const folder = mkdtempSync(join(tmpdir(), "pi-compaction-certificates-"));
   const at = (/** @type {string} */ name) => join(folder, name);
@@ -41,7 +41,14 @@ export function certificates() {
     openssl("x509", "-req", "-in", at(`${name}.csr`), ...by, "-out", at(`${name}.pem`), ...dates);
     return { key: readFileSync(at(`${name}.key`)), cert: readFileSync(at(`${name}.pem`)) };
   };
-  const good = issue("good", "IP:127.0.0.1,DNS:localhost,DNS:api.example.test", "-days", "2");
+  const hosts = [
+    "localhost",
+    "api.openai.com",
+    "openrouter.ai",
+    "api.example.test",
+    "api.openai.com.example.test",
+  ];
+  const good = issue("good", ["IP:127.0.0.1", ...hosts.map((host) => `DNS:${host}`)].join(), "-days", "2");
   const elsewhere = issue("elsewhere", "DNS:elsewhere.test", "-days", "2");
   return { ca: at("ca.pem"), folder, good, elsewhere, remove: () => rmSync(folder, { recursive: true }) };
 }
