@@ -1,13 +1,12 @@
 // An abort at each moment of a request: the reason comes back, the socket is closed, nothing is sent after it.
 
 import assert from "node:assert/strict";
-import { getEventListeners, once } from "node:events";
-import { createServer } from "node:net";
+import { getEventListeners } from "node:events";
 import test from "node:test";
 import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
 import { asked, FORMS, inEachForm, inEachFormat, LONG, ofType, SHORT, SMALL } from "./support/http.mjs";
 import { prepared, RETRY, run } from "./support/model.mjs";
-import { KEY, modelOf, serve, soon, until } from "./support/provider.mjs";
+import { bare, KEY, modelOf, serve, soon, until } from "./support/provider.mjs";
 import { eventsOf, sse } from "./support/wire.mjs";
 
 /** Long enough for a request that should not leave to have left. */
@@ -82,24 +81,6 @@ inEachForm("A31 openclaw PR#110114 abort in a backoff sleep does not wait for th
     assert.equal(provider.requests.length, 1);
   }
 });
-
-/** A server of bare sockets. @param {any} t @param {(socket: import("node:net").Socket) => void} meet */
-async function bare(t, meet) {
-  /** @type {import("node:net").Socket[]} */
-  const sockets = [];
-  const server = createServer((socket) => {
-    sockets.push(socket.on("error", () => {}));
-    meet(socket);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => {
-    for (const socket of sockets) socket.destroy();
-    return new Promise((resolve) => server.close(resolve));
-  });
-  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
-  return { sockets, port };
-}
 
 /** A provider at a bare server. @param {any} api @param {string} origin */
 const at = (api, origin) => ({

@@ -197,3 +197,48 @@ inEachFormat("NeoGraph#124 an error object wins over the end that follows it", a
     assertFailed(outcome, { requests: 1, retryable: false, says: `at ${at}` });
   }
 });
+
+inEachForm("an answer whose length is that of its connection, as of HTTP/1.0", async (t, form) => {
+  const type = form.stream ? "text/event-stream" : "application/json";
+  const body = form.stream
+    ? sse(eventsOf(form.api, { text: WORDS }))
+    : JSON.stringify(plainOf(form.api, { text: WORDS }));
+  for (const head of ["HTTP/1.0 200 OK", "HTTP/1.1 200 OK\r\nconnection: close"]) {
+    const raw = `${head}\r\ncontent-type: ${type}\r\n\r\n${body}`;
+    const { result, error } = await asked(t, form, [{ raw, end: "half-close" }]);
+    assert.equal(error, undefined, error?.message);
+    assert.equal(result.summary, WORDS);
+  }
+});
+
+inEachForm("what a server says before its answer is passed over", async (t, form) => {
+  const type = form.stream ? "text/event-stream" : "application/json";
+  const body = form.stream ? sse(eventsOf(form.api)) : JSON.stringify(plainOf(form.api));
+  const early = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n";
+  const raw = `${early}HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  const { result, error } = await asked(t, form, [{ raw, end: "half-close" }]);
+  assert.equal(error, undefined, error?.message);
+  assert.equal(result.summary, "SUMMARY");
+});
+
+test("an error as OpenRouter puts it into a stream: numbers as codes, an ending beside it", async (t) => {
+  const form = { api: /** @type {const} */ ("openai-completions") };
+  const broken = (/** @type {any} */ code) => {
+    const choices = [{ index: 0, delta: { content: "" }, finish_reason: "error" }];
+    const events = eventsOf(form.api, { ending: "none", text: "PART" });
+    return {
+      body: sse([...events, { data: { id: "c", error: { code, message: "m" }, choices } }]),
+      as: /** @type {const} */ ("stream"),
+    };
+  };
+  for (const code of [429, 500, 502, 503, "server_error"]) {
+    assertTransient(await asked(t, form, [broken(code)]), { says: `${code}` });
+  }
+  for (const code of [400, 401, 402, 403, "insufficient_quota"]) {
+    assertFailed(await asked(t, form, [broken(code), "NO"]), {
+      requests: 1,
+      retryable: false,
+      says: `${code}`,
+    });
+  }
+});

@@ -9,7 +9,7 @@ import { askedByPi } from "./support/pi-streams.mjs";
 import { KEY } from "./support/provider.mjs";
 import { frozen } from "./support/random.mjs";
 import { call, result, userOfTokens } from "./support/sound.mjs";
-import { APIS, pathOf } from "./support/wire.mjs";
+import { APIS, BASE_PATH, pathOf } from "./support/wire.mjs";
 
 /** @param {string} api @returns {Record<string, { model: any, stream?: boolean, path: string, headers: any, body: any }>} */
 function fixtureOf(api) {
@@ -169,6 +169,27 @@ inEachFormat("a trailing slash of baseUrl is tolerated", async (t, api) => {
     const model = (/** @type {any} */ base) => ({ ...base, baseUrl: `${base.baseUrl}/` });
     const { requests } = await asked(t, { api, stream }, ["S"], { model });
     assert.equal(requests[0].url, pathOf(api, stream));
+  }
+});
+
+inEachFormat("a path in front is kept; a query is kept or refused, never in the middle", async (t, api) => {
+  const ending = (/** @type {string} */ end) => (/** @type {any} */ base) => ({
+    ...base,
+    baseUrl: base.baseUrl + end,
+  });
+  const [deep] = (await asked(t, { api }, ["S"], { model: ending("/gateway/team-1") })).requests;
+  const own = pathOf(api, true).slice(BASE_PATH[api].length);
+  assert.equal(deep.url, `${BASE_PATH[api]}/gateway/team-1${own}`);
+  for (const end of ["?api-version=1", "#fragment"]) {
+    const { requests, error } = await asked(t, { api }, ["S"], { model: ending(end) });
+    if (error) {
+      assert.equal(error.code, "invalid_argument");
+      assert.match(error.message, /baseUrl/);
+    } else {
+      const [path, query = ""] = requests[0].url.split("?");
+      assert.equal(path, pathOf(api, true).split("?")[0]);
+      if (end.startsWith("?")) assert.ok(query.split("&").includes("api-version=1"), requests[0].url);
+    }
   }
 });
 

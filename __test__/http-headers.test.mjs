@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { asked, assertPermanent, inEachForm, inEachFormat } from "./support/http.mjs";
+import { setTimeout as wait } from "node:timers/promises";
+import { asked, assertPermanent, inEachForm, inEachFormat, ofType, SHORT } from "./support/http.mjs";
+import { run } from "./support/model.mjs";
 import { KEY, serve } from "./support/provider.mjs";
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
@@ -101,4 +103,27 @@ inEachFormat("requests of one chain and of several runs share connections", asyn
   const outcome = await asked(t, { api }, [{ status: 503, body: {} }, { status: 503, body: {} }, "S"]);
   assert.equal(outcome.requests.length, 3);
   assert.ok(outcome.provider.connections.length <= 2, `${outcome.provider.connections.length} connections`);
+});
+
+inEachFormat("a connection that was closed while nobody used it costs no attempt", async (t, api) => {
+  const provider = await serve(t, { api });
+  for (let round = 0; round < 3; round++) {
+    const { result, error, events } = await run(/** @type {any} */ (provider), SHORT);
+    assert.equal(error, undefined, error?.message);
+    assert.equal(result.summary, "SUMMARY");
+    assert.equal(ofType(events, "retry").length, 0, `round ${round}`);
+    for (const socket of provider.sockets) socket.destroy();
+    await wait(20);
+  }
+  assert.equal(provider.requests.length, 3);
+});
+
+inEachForm("no answer is asked for in an encoding", async (t, form) => {
+  const { requests } = await asked(t, form, ["S"]);
+  const [{ headers, rawHeaders, body }] = requests;
+  assert.match(headers["accept-encoding"] ?? "identity", /^identity$/);
+  assert.equal(headers["content-encoding"], undefined);
+  assert.equal(Number(headers["content-length"] ?? body.length), body.length);
+  const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  assert.equal(new Set(names).size, names.length, "each header once");
 });

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { asked, assertFailed, inEachForm, inEachFormat, ofType, SHORT } from "./support/http.mjs";
 import { conversationOf, prepared, previousOf, RETRY } from "./support/model.mjs";
+import { bare } from "./support/provider.mjs";
 import { frozen } from "./support/random.mjs";
 import { errorEvent, errorOf, sse } from "./support/wire.mjs";
 
@@ -220,3 +221,25 @@ inEachFormat("a transient failure between two overflows is still repeated", asyn
   const types = events.map(({ type }) => type).filter((type) => type === "retry" || type === "replan");
   assert.deepEqual(types, ["retry", "replan", "retry"]);
 });
+
+inEachFormat(
+  "codex#11440 a gateway that answers 413 without reading the request is heard",
+  async (t, api) => {
+    const head =
+      "HTTP/1.1 413 Payload Too Large\r\ncontent-type: text/html\r\ncontent-length: 3\r\nconnection: close\r\n\r\n";
+    const answered = new WeakSet();
+    const { port, sockets } = await bare(t, (socket) => {
+      socket.on("data", () => {
+        // As nginx does it: the answer at once, what still comes is read and dropped.
+        if (!answered.has(socket)) socket.write(`${head}413`);
+        answered.add(socket);
+      });
+      socket.on("end", () => socket.end());
+    });
+    const preparation = prepared([{ role: "user", content: "x ".repeat(4_000_000) }]);
+    const model = { baseUrl: `http://127.0.0.1:${port}`, contextWindow: 5_000_000, maxTokens: 8_192 };
+    const outcome = await asked(t, { api }, ["NO"], { preparation, model });
+    assertFailed(outcome, { code: "context_overflow", status: 413 });
+    assert.ok(sockets.length <= 4, `${sockets.length} connections`);
+  },
+);

@@ -155,3 +155,14 @@ inEachFormat("what is cut in the middle of its text is no summary for pi either"
   assert.equal(result, undefined);
   assert.equal(pis.stopReason, "error");
 });
+
+test("usage in a choice, as Moonshot reports it", { skip }, async (t) => {
+  const api = /** @type {const} */ ("openai-completions");
+  const events = /** @type {any[]} */ (eventsOf(api, { usage: null }));
+  const last = events.find(({ data }) => data.choices?.[0]?.finish_reason);
+  last.data.choices[0].usage = { prompt_tokens: 70, completion_tokens: 8, cached_tokens: 20 };
+  const step = { body: sse(events), as: /** @type {const} */ ("stream") };
+  const { result, provider } = await asked(t, { api }, [step], { model: { cost: COST } });
+  const pis = await /** @type {any} */ (askedByPi)(api, provider.model, KEY);
+  assertUsage(result.usage ?? { cost: {} }, pis.usage, "in a choice");
+});

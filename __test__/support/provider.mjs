@@ -1,7 +1,9 @@
 // A provider on the loopback that answers by script and remembers what it was sent.
 
+import { once } from "node:events";
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
+import { createServer as createBareServer } from "node:net";
 import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
 import { BASE_PATH, eventsOf, ID, plainOf, readRequest, sse } from "./wire.mjs";
 
@@ -216,6 +218,24 @@ function piecesOf(body, split) {
 /** @param {number} length @param {number} size */
 const steps = (length, size) =>
   Array.from({ length: Math.floor(length / size) }, (_, index) => (index + 1) * size);
+
+/** A server of bare sockets. @param {any} t @param {(socket: import("node:net").Socket) => void} meet */
+export async function bare(t, meet) {
+  /** @type {import("node:net").Socket[]} */
+  const sockets = [];
+  const server = createBareServer((socket) => {
+    sockets.push(socket.on("error", () => {}));
+    meet(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  return { sockets, port };
+}
 
 /** Turns until something holds; fails after a generous limit. @param {() => unknown} holds @param {string} what */
 export async function until(holds, what = "it") {
