@@ -98,7 +98,7 @@ const REFUSING = {
 const UNKNOWN = {
   "openai-completions": ["banana"],
   "openai-responses": ["banana"],
-  "anthropic-messages": ["banana", "pause_turn"],
+  "anthropic-messages": ["banana", "model_context_window_exceeded"],
   "google-generative-ai": ["BANANA", "OTHER", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"],
 };
 
@@ -121,10 +121,16 @@ inEachForm("an ending that no summary has never makes one", async (t, form) => {
   }
 });
 
-test("a stop sequence is a normal end", async (t) => {
-  for (const stream of [true, false]) {
-    const form = { api: /** @type {const} */ ("anthropic-messages"), stream };
-    assert.equal((await asked(t, form, [{ ending: "stop_sequence" }])).result?.summary, "SUMMARY");
+test("words that pi too takes for a normal end are one", async (t) => {
+  for (const [api, ending] of /** @type {const} */ ([
+    ["anthropic-messages", "stop_sequence"],
+    ["anthropic-messages", "pause_turn"],
+    ["openai-completions", "end"],
+  ])) {
+    for (const stream of [true, false]) {
+      const { result } = await asked(t, { api, stream }, [{ ending }]);
+      assert.equal(result?.summary, "SUMMARY", ending);
+    }
   }
 });
 

@@ -154,7 +154,7 @@ inEachFormat("what is small already is context_overflow after one request", asyn
 });
 
 inEachFormat("openclaw#92043 chunks that are done stay done when a later one overflows", async (t, api) => {
-  const model = { contextWindow: 32_768, maxTokens: 8_192 };
+  const model = { contextWindow: 32_768, maxTokens: 4_096 };
   const answered = /** @type {any[]} */ ([]);
   const step = (/** @type {any} */ request) => {
     if (request.index === 2) return refuses(api, "prompt is too long: 22000 tokens > 20000 maximum");
