@@ -7,7 +7,8 @@ import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
 import { asked, FORMS, inEachForm, inEachFormat, LONG, ofType, SHORT, SMALL } from "./support/http.mjs";
 import { prepared, RETRY, run } from "./support/model.mjs";
 import { bare, KEY, modelOf, serve, soon, until } from "./support/provider.mjs";
-import { eventsOf, sse } from "./support/wire.mjs";
+import { sse } from "./support/wire.mjs";
+import { eventsOf } from "./support/wire-answers.mjs";
 
 /** Long enough for a request that should not leave to have left. */
 const QUIET_MS = 60;
@@ -67,7 +68,7 @@ for (const [title, stepOf] of MOMENTS) {
 }
 
 inEachForm("A31 openclaw PR#110114 abort in a backoff sleep does not wait for the timer", async (t, form) => {
-  for (const headers of [{}, { "retry-after": "50" }]) {
+  for (const headers of /** @type {Record<string, string>[]} */ ([{}, { "retry-after": "50" }])) {
     const steps = [{ status: 503, body: "", headers }];
     const provider = await serve(t, { api: form.api, steps, summarizer: { stream: form.stream } });
     /** @type {any[]} */

@@ -12,7 +12,8 @@ import {
   ofType,
   SMALL,
 } from "./support/http.mjs";
-import { errorEvent, errorOf, eventsOf, plainOf, sse } from "./support/wire.mjs";
+import { errorEvent, errorOf, sse } from "./support/wire.mjs";
+import { eventsOf, plainOf } from "./support/wire-answers.mjs";
 
 const WORDS = '## Goal\nPört the tokenizer 😀 \u2028\u0085 "all" of it.\n\n- `a\\b`\tdone';
 

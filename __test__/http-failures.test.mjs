@@ -13,7 +13,8 @@ import {
   ofType,
 } from "./support/http.mjs";
 import { RETRY } from "./support/model.mjs";
-import { errorEvent, errorOf, eventsOf, sse } from "./support/wire.mjs";
+import { errorEvent, errorOf, sse } from "./support/wire.mjs";
+import { eventsOf } from "./support/wire-answers.mjs";
 
 const HTML = { "content-type": "text/html" };
 const EVENTS = { "content-type": "text/event-stream" };

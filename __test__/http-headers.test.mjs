@@ -18,8 +18,8 @@ const AUTHORIZING = /** @type {const} */ ({
 });
 const NAMES = ["authorization", "x-api-key", "x-goog-api-key"];
 
-/** The headers of the one request. @param {any} t @param {any} api @param {object} more */
-async function headersOf(t, api, { model = {}, ...summarizer } = /** @type {any} */ ({})) {
+/** The headers of the one request. @param {any} t @param {any} api @param {any} more */
+async function headersOf(t, api, { model = {}, ...summarizer } = {}) {
   const { requests, error } = await asked(t, { api }, ["S"], { model, summarizer });
   assert.equal(error, undefined);
   return requests[0].headers;

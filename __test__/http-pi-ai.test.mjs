@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { asked, inEachFormat } from "./support/http.mjs";
 import { KEY } from "./support/provider.mjs";
-import { APIS, eventsOf, sse } from "./support/wire.mjs";
+import { APIS, sse } from "./support/wire.mjs";
+import { eventsOf } from "./support/wire-answers.mjs";
 
 /** @type {typeof import("./support/pi-streams.mjs").askedByPi | undefined} */
 let askedByPi;

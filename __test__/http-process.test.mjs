@@ -35,7 +35,10 @@ for (const api of APIS)
     for (const source of [messages, new Transcript(messages)]) {
       let turns = 0;
       let going = true;
-      const count = () => going && setImmediate(count, turns++);
+      const count = () => {
+        turns++;
+        if (going) setImmediate(count);
+      };
       /** @type {any[]} */
       const events = [];
       const onEvent = (/** @type {any} */ event) => events.push({ ...event, turns });

@@ -13,7 +13,7 @@ import { RETRY } from "./support/model.mjs";
 
 const DAY_MS = 86_400_000;
 
-/** @param {object} headers @param {number} status */
+/** @param {Record<string, string>} headers @param {number} status */
 const limited = (headers, status = 429) => ({ status, headers, body: { error: { message: "slow down" } } });
 
 /** A body as Google words it. @param {string} retryDelay */

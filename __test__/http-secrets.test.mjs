@@ -5,7 +5,8 @@ import test from "node:test";
 import { asked, assertSealed, inEachForm, inEachFormat, SHORT, shownBy } from "./support/http.mjs";
 import { prepared, RETRY } from "./support/model.mjs";
 import { KEY } from "./support/provider.mjs";
-import { errorEvent, errorOf, eventsOf, sse } from "./support/wire.mjs";
+import { errorEvent, errorOf, sse } from "./support/wire.mjs";
+import { eventsOf } from "./support/wire-answers.mjs";
 
 const HEADER = "header-secret-77";
 const PROMPT = "TRANSCRIPT-WORDS";

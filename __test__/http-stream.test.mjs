@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { asked, assertTransient, inEachFormat } from "./support/http.mjs";
 import { random } from "./support/random.mjs";
-import { eventsOf, sse } from "./support/wire.mjs";
+import { sse } from "./support/wire.mjs";
+import { eventsOf } from "./support/wire-answers.mjs";
 
 const WORDS = 'Ünï 😀 cöde\u2028 "q" \\n end';
 

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { asked, FORMS, inEachForm, inEachFormat, LONG, SMALL } from "./support/http.mjs";
-import { eventsOf, plainOf, sse } from "./support/wire.mjs";
+import { sse } from "./support/wire.mjs";
+import { eventsOf, plainOf } from "./support/wire-answers.mjs";
 
 const COST = frozenCost();
 

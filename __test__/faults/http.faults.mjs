@@ -6,7 +6,8 @@ import test, { describe } from "node:test";
 import { asked, assertSealed, FORMS } from "../support/http.mjs";
 import { prepared } from "../support/model.mjs";
 import { KEY } from "../support/provider.mjs";
-import { errorEvent, errorOf, eventsOf, plainOf, sse } from "../support/wire.mjs";
+import { errorEvent, errorOf, sse } from "../support/wire.mjs";
+import { eventsOf, plainOf } from "../support/wire-answers.mjs";
 
 /** @typedef {(typeof FORMS)[number]} Form */
 /** How a fault ends: its code, and how often it is asked with two retries. @typedef {[code: string, requests: number]} End */

@@ -5,13 +5,14 @@ import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { createServer as createBareServer } from "node:net";
 import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
-import { BASE_PATH, eventsOf, ID, plainOf, readRequest, sse } from "./wire.mjs";
+import { BASE_PATH, ID, readRequest, sse } from "./wire.mjs";
+import { eventsOf, plainOf } from "./wire-answers.mjs";
 
 /** @typedef {import("./wire.mjs").Api} Api */
 /**
  * What comes back, when, and how it ends. A string is an answer with that text; a function is asked with the request.
  *
- * @typedef {import("./wire.mjs").Answer & {
+ * @typedef {import("./wire-answers.mjs").Answer & {
  *   as?: "stream" | "plain",
  *   sse?: Parameters<typeof sse>[1],
  *   status?: number,
