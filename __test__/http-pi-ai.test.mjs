@@ -129,9 +129,7 @@ for (const api of APIS) {
     }));
     const [first, ...rest] = eventsOf(api).map((event) => sse([event]));
     const cut = { body: `${first}data: {"a":\n\n${rest.join("")}`, as: /** @type {const} */ ("stream") };
-    // pi passes over an event of Anthropic's that is no JSON; here it breaks the answer, as in the other formats.
-    const broken = api === "anthropic-messages" ? [] : [cut];
-    for (const step of [...texts, ...endings, ...broken]) {
+    for (const step of [...texts, ...endings, cut]) {
       const { result, error, provider } = await asked(t, { api }, [step], { retry: { enabled: false } });
       const pis = await /** @type {any} */ (askedByPi)(api, provider.model, KEY);
       const title = `${JSON.stringify(step).slice(0, 60)}: pi has ${pis.stopReason}, we ${error?.code ?? "a summary"}`;

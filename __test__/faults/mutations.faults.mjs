@@ -41,7 +41,7 @@ function damaged(rng, value) {
   if (keys.length === 0 || rng.chance(0.1)) return { ...copy, [rng.pick(NAMES)]: rng.pick(ODD) };
   const key = rng.pick(keys);
   if (rng.chance(0.15)) delete (/** @type {any} */ (copy)[key]);
-  /** @type {any} */ else (copy)[key] = damaged(rng, /** @type {any} */ (copy)[key]);
+  /** @type {any} */ else copy[key] = damaged(rng, /** @type {any} */ (copy)[key]);
   return copy;
 }
 
