@@ -22,7 +22,7 @@ const EFFORT: &str = "low";
 /// OpenAI's own host, which knows every field of its API.
 const OPENAI: &str = "api.openai.com";
 /// Hosts that know `max_tokens` only, as pi-ai has them.
-const MAX_TOKENS_HOSTS: [&str; 10] = [
+const MAX_TOKENS_HOSTS: [&str; 11] = [
     "chutes.ai",
     "deepseek.com",
     "moonshot.ai",
@@ -33,6 +33,7 @@ const MAX_TOKENS_HOSTS: [&str; 10] = [
     "integrate.api.nvidia.com",
     "api.ant-ling.com",
     "api.z.ai",
+    "open.bigmodel.cn",
 ];
 /// Settings that say where a request may go: to ignore them would send it elsewhere.
 const ROUTING: [&str; 2] = ["openRouterRouting", "vercelGatewayRouting"];

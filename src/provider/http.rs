@@ -21,8 +21,10 @@ use super::{Failure, Provider, Reply, SummaryRequest};
 
 /// Silence that a request bears unless the caller says otherwise.
 pub const DEFAULT_IDLE: Duration = Duration::from_secs(300);
-/// How long a stream may go on after the answer has said how it ended: usage may follow.
-const AFTERMATH: Duration = Duration::from_secs(5);
+/// How long usage is awaited after the answer has said how it ended.
+const USAGE_WITHIN: Duration = Duration::from_secs(2);
+/// How long the end of the stream is awaited when there is nothing else to come: the connection then serves again.
+const CLOSE_WITHIN: Duration = Duration::from_millis(200);
 /// The most bytes of an error that are read.
 const MOST_ERROR: usize = 64 << 10;
 /// The most bytes of an answer in one piece.
@@ -170,7 +172,11 @@ impl HttpProvider {
         let mut events = std::pin::pin!(events);
         let mut began = false;
         while !draft.is_over() {
-            let patience = if draft.has_ended() { AFTERMATH } else { Duration::MAX };
+            let patience = match (draft.has_ended(), draft.usage) {
+                (false, _) => Duration::MAX,
+                (true, None) => USAGE_WITHIN,
+                (true, Some(_)) => CLOSE_WITHIN,
+            };
             let Ok(Some(event)) = timeout(patience, events.next()).await else { break };
             self.read_event(&event?, draft)?;
             if !began && draft.has_begun() {
