@@ -23,6 +23,7 @@ import { medians } from "./support/timing.mjs";
 /** @typedef {Figures & { row: string, session: string, atLeast?: number }} Line */
 
 const WORKER = fileURLToPath(new URL("support/worker.mjs", import.meta.url));
+const STALL = fileURLToPath(new URL("support/stall.mjs", import.meta.url));
 const ABORT = fileURLToPath(new URL("support/abort.mjs", import.meta.url));
 /** Milliseconds within which an abort has to reject. */
 const ABORT_WITHIN = 20;
@@ -64,10 +65,15 @@ async function main() {
   );
   const late = measured.flatMap(({ version, aborts }) =>
     aborts
-      .filter(({ most }) => !(most <= ABORT_WITHIN))
+      .filter(
+        ({ rejected, closed }) => !(rejected.most <= ABORT_WITHIN && (closed?.most ?? 0) <= ABORT_WITHIN),
+      )
       .map(({ stage }) => `Node ${version}, abort ${stage}`),
   );
-  const failed = [...slow, ...late];
+  const stalled = measured.flatMap(({ version, stall }) =>
+    stall && stall.held > stall.read ? [`Node ${version}, 10 MB through a model`] : [],
+  );
+  const failed = [...slow, ...late, ...stalled];
   for (const line of wanted.check ? failed : []) console.error(`Misses its threshold: ${line}`);
   return wanted.check && failed.length > 0 ? 1 : 0;
 }
@@ -82,7 +88,24 @@ async function measureNode(node, sessions) {
   for (const row of rows.filter(({ name }) => name.includes(wanted.only))) {
     for (const session of sessions) lines.push(await measureLine(node, row, session));
   }
-  return { version: node.version, lines, aborts: await measureAborts(node) };
+  return {
+    version: node.version,
+    lines,
+    aborts: await measureAborts(node),
+    stall: await measureStall(node),
+  };
+}
+
+/** The main thread while a model compacts 10 MB; nothing of pi's to compare with. @param {NodeBinary} node */
+async function measureStall(node) {
+  if (!"10 MB through a model".includes(wanted.only)) return undefined;
+  const { stdout } = await promisify(execFile)(node.path, [STALL]);
+  const stall = JSON.parse(stdout);
+  const [read, held, wall] = [stall.read, stall.held, stall.wall].map((ms) => ms.toFixed(1));
+  console.log(
+    `10 MB through a model, ${stall.chunks} chunks: read in ${read} ms, then held for at most ${held} ms, ${wall} ms in all`,
+  );
+  return stall;
 }
 
 /** From abort to rejection; nothing of pi's to compare with. @param {NodeBinary} node */
@@ -90,11 +113,16 @@ async function measureAborts(node) {
   if (!"abort to rejection".includes(wanted.only)) return [];
   const { stdout } = await promisify(execFile)(node.path, [ABORT]);
   const aborts = JSON.parse(stdout);
-  for (const { stage, median, most } of aborts) {
-    const figures = `${median.toFixed(2)} ms, at most ${most.toFixed(2)} ms (to stay within ${ABORT_WITHIN} ms)`;
-    console.log(`abort to rejection, ${stage}: ${figures}`);
+  for (const { stage, rejected, closed } of aborts) {
+    const figures = `${described(rejected)}${closed ? `; socket closed ${described(closed)}` : ""}`;
+    console.log(`abort to rejection, ${stage}: ${figures} (to stay within ${ABORT_WITHIN} ms)`);
   }
   return aborts;
+}
+
+/** @param {{ median: number, most: number }} figures */
+function described({ median, most }) {
+  return `${median.toFixed(2)} ms, at most ${most.toFixed(2)} ms`;
 }
 
 /** One line of the table; when checking, one that falls short is measured once more. */
