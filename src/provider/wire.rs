@@ -172,8 +172,7 @@ pub(super) fn bytes(body: &impl serde::Serialize, prompt: &[u16]) -> Vec<u8> {
     let frame = serde_json::to_vec(body).unwrap_or_default();
     let inside = frame.windows(2).rposition(|pair| pair == b"\"\"").map_or(0, |at| at + 1);
     let (head, tail) = frame.split_at_checked(inside).unwrap_or((&frame, &[]));
-    let mut bytes = Vec::with_capacity(frame.len() + prompt.len() + prompt.len() / 16);
-    bytes.extend_from_slice(head);
+    let mut bytes = head.to_vec();
     write_utf8(prompt, &mut bytes);
     bytes.extend_from_slice(tail);
     bytes

@@ -27,7 +27,8 @@ pub fn write_quoted(text: &[u16], out: &mut Vec<u16>) {
 
 /// Appends the inside of the text's JSON string in UTF-8; a lone surrogate becomes U+FFFD.
 pub fn write_utf8(text: &[u16], out: &mut Vec<u8>) {
-    out.reserve(text.len() + text.len() / BLOCK);
+    // One unit in eight escaped, or a text of two bytes a unit here and there: more than sessions have.
+    out.reserve(text.len() + text.len() / 8);
     write(text, out, |piece, out| {
         for char in char::decode_utf16(piece.iter().copied()) {
             let char = char.unwrap_or(char::REPLACEMENT_CHARACTER);
