@@ -293,15 +293,18 @@ export interface HttpSummarizer {
   /** The provider's key. Where headers authorize, none is needed. It is in no error, event or detail. */
   apiKey?: string | undefined;
   /** Sent over the model's own headers; `null` leaves a header out. */
-  headers?: Headers | undefined;
+  headers?: HttpHeaders | undefined;
   /** The longest silence of one request, in milliseconds from 1, also before its first byte. Default 300,000. */
   idleTimeoutMs?: number | undefined;
   /** `false` asks for the answer in one piece, for gateways that cannot stream. Default `true`. */
   stream?: boolean | undefined;
 }
 
-/** Headers by name; `null` leaves out what would be sent otherwise. */
-export type Headers = Readonly<Record<string, string | null | undefined>>;
+/**
+ * Headers by name; `null` leaves out what would be sent otherwise. Those of the transport (`accept-encoding`,
+ * `connection`, `content-length`, `transfer-encoding`) are not taken over.
+ */
+export type HttpHeaders = Readonly<Record<string, string | null | undefined>>;
 
 /** The wire formats that are spoken. Any other `api` of pi needs a summarizer of kind `callback`. */
 export type HttpApi =
@@ -320,10 +323,10 @@ export interface HttpModel extends SummaryModel {
   contextWindow: number;
   /** The most tokens of an answer. Needed here, from 1; no request asks for more. */
   maxTokens: number;
-  headers?: Headers | undefined;
+  headers?: HttpHeaders | undefined;
   /** Price of a million tokens; without it a cost is 0. */
   cost?: ModelCost | undefined;
-  /** What pi calls the lowest effort, by the provider's name for it; `null` where the model has none. */
+  /** The provider's own name for pi's effort `low`, which a model that reasons is asked for; `null` for none. */
   thinkingLevelMap?: { readonly low?: string | null | undefined } | undefined;
   /**
    * Of pi-ai's settings those that change a summary request. Any other is ignored, but for `openRouterRouting` and
@@ -333,7 +336,7 @@ export interface HttpModel extends SummaryModel {
 }
 
 export interface HttpCompat {
-  /** Field for the answer's allowance. Default `max_completion_tokens`, but `max_tokens` at hosts that, as pi knows, want it. */
+  /** Field for the answer's allowance. Default `max_completion_tokens`; `max_tokens` at hosts that know only that. */
   maxTokensField?: "max_completion_tokens" | "max_tokens" | undefined;
   /** Whether a reasoning model's system prompt goes as `developer`. Default: as `system`, which all understand. */
   supportsDeveloperRole?: boolean | undefined;
@@ -386,7 +389,9 @@ export interface SummaryCallOptions {
 
 /** What a host's client answers: pi-ai's `AssistantMessage` fits. */
 export interface SummaryAnswer {
-  readonly content: readonly { readonly type: string }[];
+  /** Blocks of type `text` make the summary, a line each; `thinking` and `toolCall` make none. */
+  readonly content: readonly { readonly type: string; readonly text?: string | undefined }[];
+  /** `stop`, as when it is missing; or `length`, `toolUse`, `error`, `aborted`, `refusal`. */
   readonly stopReason?: string | undefined;
   readonly errorMessage?: string | undefined;
   readonly usage?: Usage | undefined;
@@ -442,7 +447,7 @@ export const COMPACTION_SUMMARY_RETRY_POLICY: Readonly<{ enabled: true; maxRetri
 export type CompactionEvent =
   /** What will be done; `requests` if none has to be repeated. */
   | { type: "plan"; requests: number; shape: CompactionShape; reduced: boolean }
-  /** A request leaves. */
+  /** A request leaves: which one and of how many in the plan, and in which try, each from 1. */
   | { type: "request"; index: number; of: number; attempt: number; promptTokens: number }
   /** An answer begins. Only from a summarizer of kind `http`. */
   | { type: "first_token"; index: number; attempt: number }
@@ -486,7 +491,7 @@ export interface CompactionRequest<P extends SummaryInput<Messages<MessageLike>>
   /** Exact strings that must not leave: masked in prompts, summary and file lists. */
   secrets?: readonly string[] | undefined;
   signal?: AbortSignal | undefined;
-  /** Hears of each step. What it throws is ignored. */
+  /** Hears of each step, unless 256 of them wait already. What it throws is ignored. */
   onEvent?(event: CompactionEvent): void;
 }
 
@@ -516,7 +521,7 @@ export type CompactionDetails = {
 export type CompactionResult<P> = {
   /** The checkpoint. */
   summary: string;
-  /** Size of the context before, in tokens: the preparation's, else an estimate. */
+  /** Size of the context before, in tokens: the preparation's `tokensBefore`, else an estimate of the range alone. */
   tokensBefore: number;
   /** Sum over the requests, where they reported it. */
   usage?: Usage;
@@ -554,8 +559,7 @@ export class Transcript<M = MessageLike> implements Iterable<M> {
   replace(index: number, message: M): void;
   readonly length: number;
   /**
-   * A snapshot: later changes of the transcript do not touch it. Indices as of `Array.prototype.slice`, within the
-   * length.
+   * A snapshot: later changes of the transcript do not touch it. 0 ≤ `start` ≤ `end` ≤ `length`; by default all.
    *
    * @throws CompactionError `invalid_argument` for an index out of range
    */

@@ -110,6 +110,17 @@ function commandOf(words) {
   return () => command.run()(request);
 }
 
+/** What a person wrote, for what the library calls it. */
+const OPTION_OF = {
+  "request.summarizer.model.api": "--api",
+  "request.summarizer.model.baseUrl": "--base-url",
+  "request.summarizer.model.id": "--model",
+  "request.summarizer.apiKey": "PI_COMPACTION_API_KEY",
+  "summarizer.model.baseUrl": "--base-url",
+  "summarizer.model.api": "--api",
+  "summarizer.apiKey": "PI_COMPACTION_API_KEY",
+};
+
 /** @param {any} error */
 function failed(error) {
   if (error instanceof UsageError) {
@@ -118,8 +129,12 @@ function failed(error) {
   }
   const { printable } = require("./text.js");
   const code = typeof error?.code === "string" ? error.code : "internal";
+  const said = Object.entries(OPTION_OF).reduce(
+    (words, [field, option]) => words.replaceAll(field, option),
+    printable(String(error?.message ?? error)),
+  );
   const key = [401, 403].includes(error?.status) ? "; the key is read from PI_COMPACTION_API_KEY" : "";
-  process.stderr.write(`pi-compaction: ${code}: ${printable(String(error?.message ?? error))}${key}\n`);
+  process.stderr.write(`pi-compaction: ${code}: ${said}${key}\n`);
   return 1;
 }
 

@@ -32,9 +32,9 @@ function generateCompaction(request) {
       reject(signal?.reason);
     };
     const settle = (/** @type {any} */ { failure, checkpoint }) => {
-      signal?.removeEventListener("abort", abort);
-      // Called from the native side: what a getter of the request throws would end the process.
+      // Called from the native side: what a getter of the request or the signal throws would end the process.
       try {
+        signal?.removeEventListener("abort", abort);
         if (failure) reject(fromFailure(failure, host.thrown));
         else if (checkpoint) resolve(result(request, range, checkpoint));
       } catch (error) {
@@ -44,7 +44,12 @@ function generateCompaction(request) {
     const host = { run, request, settle, signal: controller.signal, thrown: undefined };
     const network = request.summarizer.kind === "http" ? connections() : undefined;
     binding.generate(run, range.passage(input.secrets), input, request, network, callbackOf(host));
-    signal?.addEventListener("abort", abort, { once: true });
+    try {
+      signal?.addEventListener("abort", abort, { once: true });
+    } catch (error) {
+      binding.cancelRun(run);
+      throw error;
+    }
     // A getter of a message, read above, may have aborted.
     if (signal?.aborted) abort();
   });

@@ -91,12 +91,11 @@ impl CompactionError {
         Self::new(ErrorCode::SummaryBudget, message)
     }
 
-    /// A model that is not spoken to natively, because of what `field` asks.
+    /// A model that is not spoken to natively, for the reason `why` in `field`.
     #[must_use]
-    pub fn unsupported(field: &str) -> Self {
-        let way_out =
-            "is not spoken natively; use a summarizer of kind \"callback\" with the host's own client";
-        Self::new(ErrorCode::UnsupportedApi, format!("{field} {way_out}"))
+    pub fn unsupported(field: &str, why: &str) -> Self {
+        let way_out = "use a summarizer of kind \"callback\" with the host's own client";
+        Self::new(ErrorCode::UnsupportedApi, format!("{field}: {why}; {way_out}"))
     }
 
     /// A session file that cannot be read.

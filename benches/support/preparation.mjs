@@ -8,7 +8,7 @@ import { createServer } from "node:http";
 /** @typedef {import("./sides.mjs").Pi} Pi */
 /** @typedef {{ main: number, wall: number }} Held milliseconds of the main thread, and from call to bytes */
 
-/** No request leaves in a measured call: the port of nobody. */
+/** Nobody answers: the event that ends a measured call comes before the request leaves. */
 const NOWHERE = "http://127.0.0.1:9/v1";
 const KEEP_RECENT = 20_000;
 const REDUCED = 500;

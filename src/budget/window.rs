@@ -4,6 +4,9 @@ use crate::model::ModelLimits;
 
 const UNKNOWN_WINDOW: u64 = 128_000;
 const UNKNOWN_OUTPUT: u64 = 8_192;
+/// Share of a learned window that an answer may take: what is left of a range is to fit into as many requests as any
+/// other, and a summary that is carried takes as much again of each.
+const LEARNED_OUTPUT: f64 = 0.25;
 /// Tokens held back in each prompt for the template, its tags and the estimate's error (requirements A40, G16).
 pub const PROMPT_MARGIN: u64 = 2_048;
 
@@ -79,21 +82,19 @@ impl PromptLimit {
         Self { tokens: input.saturating_sub(PROMPT_MARGIN).max(1), output }
     }
 
-    /// The limit after a prompt was too large: one with `sent` estimated tokens of text, which the provider counted as
-    /// `counted` where it says so, for a `window` where it names one. Lower than `sent` in any case.
+    /// The limit after a prompt was too large: one with `text` estimated tokens of text, `ratio` of what the provider
+    /// counted, for a `window` where it names one. Lower than `text` in any case.
     #[must_use]
-    pub fn learned(self, sent: u64, window: Option<u64>, counted: Option<u64>) -> Self {
-        // A smaller answer leaves more room for what is left, which is to fit into as many requests as any range.
-        let output = self.output.min(window.map_or(u64::MAX, |window| window / 4));
+    pub fn learned(self, text: u64, window: Option<u64>, ratio: Option<f64>) -> Self {
+        let output = self.output.min(window.map_or(u64::MAX, |window| share(window, LEARNED_OUTPUT)));
         let within = window.map_or(self.tokens, |window| window.saturating_sub(output + PROMPT_MARGIN));
-        let most = match (window, counted) {
-            (Some(_), Some(_)) => sent.saturating_sub(1),
-            (Some(_), None) => share(sent, 0.75),
-            (None, _) => share(sent, 0.5),
+        let most = match (window, ratio) {
+            (Some(_), Some(_)) => text.saturating_sub(1),
+            (Some(_), None) => share(text, 0.75),
+            (None, _) => share(text, 0.5),
         };
         // Where the estimate was too low, it will be so again.
-        let ratio = counted.map_or(1.0, |counted| sent as f64 / counted.max(1) as f64);
-        Self { tokens: share(within, ratio.min(1.0)).min(most).max(1), output }
+        Self { tokens: share(within, ratio.unwrap_or(1.0).min(1.0)).min(most).max(1), output }
     }
 
     /// Tokens that a plan holds back in each chunk for the summary that is carried along (requirements C39, G15).

@@ -8,10 +8,9 @@ use crate::budget::window::PromptLimit;
 use crate::checkpoint::assemble::{Checkpoint, Written};
 use crate::checkpoint::files::{FileOperations, without_lists};
 use crate::error::{CompactionError, ErrorCode, Result};
-use crate::plan::apply::apply;
 use crate::plan::chunks::ChunkBudget;
 use crate::plan::shape::Shape;
-use crate::prompt::build::{Prompts, Template};
+use crate::prompt::build::Prompts;
 use crate::prompt::neutralize::neutralized;
 use crate::prompt::redact::Secrets;
 use crate::provider::Provider;
@@ -20,7 +19,7 @@ use crate::summarize::chain::{Progress, Writing, chunks, split_turn};
 use crate::summarize::events::Event;
 use crate::summarize::extractive::pick;
 use crate::summarize::items::items;
-use crate::summarize::run::{Ended, Host, Run};
+use crate::summarize::run::{Ended, Host, Overflowed, Run, Sent};
 use crate::summarize::sections::render;
 use crate::transcript::part::Message;
 use crate::transcript::resident::Passage;
@@ -36,7 +35,7 @@ pub const DEFAULT_SUMMARY: u64 = 4_000;
 const MOST_REPLANS: u32 = 2;
 
 /// What is to be compacted, and within what.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Compaction {
     /// History and turn prefix, one after the other; secrets masked.
     pub range: Passage,
@@ -87,18 +86,18 @@ impl Compaction {
     }
 
     /// What a run that overflowed has still to do: the messages it has no summary of, within the window it learned.
-    fn rest(&self, progress: &Progress, prompt_tokens: u64, said: Overflow) -> Self {
-        let range: Vec<Message<'_>> = self.range.messages().skip(progress.messages).collect();
-        let previous = if progress.chunks == 0 { &self.previous } else { &progress.summary };
-        let template = Template::history(previous.len());
-        let overhead = self.prompts.sizes().overhead(template, !previous.is_empty());
-        let sent = prompt_tokens.saturating_sub(self.tokens(overhead));
+    fn rest(&self, progress: &Progress, sent: Sent, said: Overflow) -> Self {
+        let done = progress.chunks > 0;
+        let ratio = said.prompt.map(|counted| sent.whole as f64 / counted.max(1) as f64);
         Self {
-            history: if progress.chunks == 0 { self.history } else { range.len() },
-            range: Passage::of(apply(&range, &[])),
-            previous: previous.clone(),
-            limit: self.limit.learned(sent, said.limit, said.prompt),
-            ..self.clone()
+            range: self.range.skipping(progress.messages),
+            history: if done { usize::MAX } else { self.history },
+            previous: if done { &progress.summary } else { &self.previous }.clone(),
+            files: None,
+            limit: self.limit.learned(sent.text, said.limit, ratio),
+            prompts: self.prompts.clone(),
+            secrets: self.secrets.clone(),
+            sizing: self.sizing,
         }
     }
 
@@ -169,22 +168,23 @@ pub async fn generate<P: Provider, H: Host>(
     refuse_beyond(plan.requests, run.max_requests())?;
     run.tell(Event::Plan { requests: plan.requests, shape: plan.shape, reduced: plan.reduced });
     let mut rest = Cow::Borrowed(compaction);
-    let (mut written, mut replans) = (0, 0);
+    let (mut written, mut replans, mut reduced) = (0, 0, false);
     let body = loop {
         let mut progress = Progress::default();
         let overflow = match write(&rest, run, &plan, &mut progress).await {
             Ok(body) => break body,
-            Err(overflow @ Ended::Overflowed { .. }) if replans < MOST_REPLANS => overflow,
+            Err(Ended::Overflowed(overflow)) if replans < MOST_REPLANS => overflow,
             Err(ended) => return Err(ended),
         };
-        (rest, plan) = again(&rest, &progress, overflow, run)?;
+        reduced |= plan.reduced && progress.chunks > 0;
         written += progress.chunks;
+        (rest, plan) = replan(&rest, &progress, overflow, run)?;
         replans += 1;
     };
     let written = Written {
         shape: if written > 0 { Shape::Chunks } else { plan.shape },
         chunks: u32::try_from(plan.ends.len()).unwrap_or(u32::MAX).saturating_add(written),
-        reduced: plan.reduced,
+        reduced: reduced || plan.reduced,
         requests: run.sent(),
         usage: run.usage(),
     };
@@ -194,19 +194,28 @@ pub async fn generate<P: Provider, H: Host>(
 }
 
 /// What is left, and a plan for it within the window that was learned; the overflow itself where there is none.
-fn again<'c, P: Provider, H: Host>(
+fn replan<'c, P: Provider, H: Host>(
     rest: &Compaction,
     progress: &Progress,
-    overflow: Ended,
+    overflow: Box<Overflowed>,
     run: &Run<'_, P, H>,
 ) -> std::result::Result<(Cow<'c, Compaction>, Plan), Ended> {
-    let Ended::Overflowed { prompt_tokens, said, .. } = overflow else { return Err(overflow) };
-    let rest = rest.rest(progress, prompt_tokens, said);
-    let Ok(plan) = rest.checked().and_then(|_| Plan::of(&rest)) else { return Err(overflow) };
+    // Numbers that lead to no plan say no more than none.
+    let learned = [overflow.said.plausible(overflow.sent.whole), Overflow::default()];
+    let rests = learned.map(|said| rest.rest(progress, overflow.sent, said));
+    let plan = |rest: Compaction| rest.checked().and_then(|_| Plan::of(&rest)).ok().map(|plan| (rest, plan));
+    let Some((rest, plan)) = rests.into_iter().find_map(plan) else {
+        return Err(without_plan(overflow));
+    };
     let Plan { requests, shape, .. } = plan;
     refuse_beyond(run.sent().saturating_add(requests), run.max_requests())?;
     run.tell(Event::Replan { requests, shape, prompt_limit: rest.limit.tokens });
     Ok((Cow::Owned(rest), plan))
+}
+
+fn without_plan(mut overflow: Box<Overflowed>) -> Ended {
+    overflow.error.message.push_str("; no plan for what it takes fits into 16 requests");
+    Ended::Overflowed(overflow)
 }
 
 fn refuse_beyond(needed: u32, most: u32) -> Result<()> {

@@ -36,7 +36,7 @@ pub fn cancel_run(run: &External<OwnedRun>) {
 /// The answer to a request.
 #[napi(catch_unwind)]
 pub fn answer_request(run: &External<OwnedRun>, id: u32, reply: ReplyIn) {
-    run.0.answer(id, HostAnswer::Reply(reply.into()));
+    run.0.answer(id, HostAnswer::Reply(Box::new(reply.into())));
 }
 
 /// The host's word on a retry.

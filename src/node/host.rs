@@ -78,7 +78,7 @@ impl From<&CompactionError> for FailureOut {
 
 /// What the host answers.
 pub(super) enum HostAnswer {
-    Reply(Reply),
+    Reply(Box<Reply>),
     /// Its word on a retry, where it has one.
     Retry(Option<bool>),
 }
@@ -210,7 +210,7 @@ impl Provider for NodeHost {
             ..call("complete", id)
         });
         match answer.await {
-            Some(HostAnswer::Reply(reply)) => reply,
+            Some(HostAnswer::Reply(reply)) => *reply,
             _ => Reply {
                 outcome: Err(Failure { words: "terminated".to_owned(), ..Failure::default() }),
                 usage: None,

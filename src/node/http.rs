@@ -7,34 +7,21 @@ use napi::JsValue;
 use napi::bindgen_prelude::{External, FromNapiValue, Object};
 use napi_derive::napi;
 use reqwest::Url;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 
 use super::error::{Error, Result, internal};
 use super::read::Fields;
 use crate::error::CompactionError;
 use crate::model::{Prices, Rates};
 use crate::provider::connections::{Connections, Network};
+use crate::provider::hosts::{is_openai, knows_max_tokens_only};
 use crate::provider::http::{DEFAULT_IDLE, Endpoint, HttpProvider};
 use crate::provider::wire::{AllowanceField, Api, Delivery, Instructor, Quirks, WireModel};
 
 /// The effort of a model that reasons: a summary needs little, and thinking counts against the answer's allowance.
 const EFFORT: &str = "low";
-/// OpenAI's own host, which knows every field of its API.
-const OPENAI: &str = "api.openai.com";
-/// Hosts that know `max_tokens` only, as pi-ai has them.
-const MAX_TOKENS_HOSTS: [&str; 11] = [
-    "chutes.ai",
-    "deepseek.com",
-    "moonshot.ai",
-    "moonshot.cn",
-    "gateway.ai.cloudflare.com",
-    "together.ai",
-    "together.xyz",
-    "integrate.api.nvidia.com",
-    "api.ant-ling.com",
-    "api.z.ai",
-    "open.bigmodel.cn",
-];
+/// Headers that belong to the transport and are left out: a body that nobody here could read must not be asked for.
+const TRANSPORT: [&str; 4] = ["accept-encoding", "connection", "content-length", "transfer-encoding"];
 /// Settings that say where a request may go: to ignore them would send it elsewhere.
 const ROUTING: [&str; 2] = ["openRouterRouting", "vercelGatewayRouting"];
 
@@ -91,10 +78,12 @@ pub(super) fn http_provider(
 /// What works only for the client it was given to, and not by a key alone.
 fn refuse_borrowed_identity(model: Fields<'_, '_>, key: Option<&str>) -> Result<()> {
     if model.text("provider")?.as_deref() == Some("github-copilot") {
-        return Err(CompactionError::unsupported("request.summarizer.model.provider github-copilot").into());
+        let why = "github-copilot answers its own clients only";
+        return Err(CompactionError::unsupported(&model.path("provider"), why).into());
     }
     if key.is_some_and(|key| key.contains("sk-ant-oat")) {
-        return Err(CompactionError::unsupported("request.summarizer.apiKey, a token of OAuth,").into());
+        let why = "a token of OAuth is for the client that it was given to";
+        return Err(CompactionError::unsupported("request.summarizer.apiKey", why).into());
     }
     Ok(())
 }
@@ -107,6 +96,7 @@ fn base_url(model: Fields<'_, '_>) -> Result<Url> {
 
 /// Path segments go below the base URL's; a query of its own stays.
 fn address(mut url: Url, model: &WireModel) -> Url {
+    url.set_path(url.path().trim_end_matches('/').to_owned().as_str());
     if let Ok(mut segments) = url.path_segments_mut() {
         segments.pop_if_empty().extend(model.path());
     }
@@ -136,7 +126,7 @@ fn wire_model(model: Fields<'_, '_>, url: &Url, delivery: Delivery) -> Result<Wi
         effort: effort(model, compat, api, url)?,
         allowance: allowance(compat, url)?,
         instructor: instructor(model, compat)?,
-        declines_storage: is_below(url, OPENAI),
+        declines_storage: is_openai(url),
         quirks: Quirks {
             no_stream_usage: compat.flag("supportsUsageInStreaming")? == Some(false),
             no_finish_reason: compat.flag("supportsFinishReason")? == Some(false),
@@ -147,11 +137,13 @@ fn wire_model(model: Fields<'_, '_>, url: &Url, delivery: Delivery) -> Result<Wi
 }
 
 fn api(model: Fields<'_, '_>) -> Result<Api> {
-    let name = model.text("api")?.unwrap_or_default();
+    let name = model.text("api")?;
+    let name =
+        name.ok_or_else(|| CompactionError::invalid(&model.path("api"), "the name of a wire format"))?;
     let known = Api::NAMED.iter().find(|(_, known)| *known == name).map(|(api, _)| *api);
     known.ok_or_else(|| {
-        let spoken = Api::NAMED.map(|(_, name)| name).join(", ");
-        CompactionError::unsupported(&format!("request.summarizer.model.api (spoken are {spoken})")).into()
+        let why = format!("only {} are spoken natively", Api::NAMED.map(|(_, name)| name).join(", "));
+        CompactionError::unsupported(&model.path("api"), &why).into()
     })
 }
 
@@ -160,24 +152,17 @@ fn refuse_routing(compat: Fields<'_, '_>) -> Result<()> {
         if let Some(routing) = compat.object(field)? {
             let names = Object::keys(&routing).map_err(|e| internal(&e))?;
             if !names.is_empty() {
-                return Err(CompactionError::unsupported(&compat.path(field)).into());
+                let why = "a request that ignored where it may go would be wrong";
+                return Err(CompactionError::unsupported(&compat.path(field), why).into());
             }
         }
     }
     Ok(())
 }
 
-fn is_below(url: &Url, domain: &str) -> bool {
-    url.host_str().is_some_and(|host| {
-        host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-    })
-}
-
 fn effort(model: Fields<'_, '_>, compat: Fields<'_, '_>, api: Api, url: &Url) -> Result<Option<String>> {
     let takes = match api {
-        Api::OpenAiCompletions => {
-            compat.flag("supportsReasoningEffort")?.unwrap_or_else(|| is_below(url, OPENAI))
-        }
+        Api::OpenAiCompletions => compat.flag("supportsReasoningEffort")?.unwrap_or_else(|| is_openai(url)),
         Api::OpenAiResponses => compat.flag("supportsReasoningEffort")?.unwrap_or(true),
         Api::AnthropicMessages | Api::GoogleGenerativeAi => false,
     };
@@ -201,8 +186,11 @@ fn allowance(compat: Fields<'_, '_>, url: &Url) -> Result<AllowanceField> {
         "max_completion_tokens" => Some(AllowanceField::MaxCompletionTokens),
         _ => None,
     })?;
-    let old = MAX_TOKENS_HOSTS.iter().any(|domain| is_below(url, domain));
-    let default = if old { AllowanceField::MaxTokens } else { AllowanceField::MaxCompletionTokens };
+    let default = if knows_max_tokens_only(url) {
+        AllowanceField::MaxTokens
+    } else {
+        AllowanceField::MaxCompletionTokens
+    };
     Ok(stated.unwrap_or(default))
 }
 
@@ -215,11 +203,12 @@ fn instructor(model: Fields<'_, '_>, compat: Fields<'_, '_>) -> Result<Instructo
 fn prices(model: Fields<'_, '_>) -> Result<Prices> {
     const COST: &str = "request.summarizer.model.cost";
     const TIER: &str = "request.summarizer.model.cost.tiers";
+    let no_list = || Error::from(CompactionError::invalid(TIER, "a list of rates"));
     let Some(object) = model.object("cost")? else { return Ok(Prices::default()) };
     let cost = Fields::of(&object, COST);
     let mut tiers = Vec::new();
     if let Some(list) = cost.object("tiers")? {
-        for object in Vec::<Object<'_>>::from_unknown(list.to_unknown()).map_err(|e| internal(&e))? {
+        for object in Vec::<Object<'_>>::from_unknown(list.to_unknown()).map_err(|_| no_list())? {
             let tier = Fields::of(&object, TIER);
             tiers.push((tier.price("inputTokensAbove")?, rates(tier)?));
         }
@@ -256,6 +245,7 @@ fn headers(
     let mut headers = HeaderMap::new();
     let agent = concat!("pi-compaction-native/", env!("CARGO_PKG_VERSION"));
     headers.insert(USER_AGENT, HeaderValue::from_static(agent));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     for (name, value) in model.headers(key) {
         let value = secret(&value).ok_or_else(|| {
             CompactionError::invalid(&summarizer.path("apiKey"), "a key that can stand in a header")
@@ -269,6 +259,7 @@ fn headers(
                 || CompactionError::invalid(&owner.path("headers"), "names and values of HTTP headers");
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| invalid())?;
             match value {
+                _ if TRANSPORT.contains(&name.as_str()) => None,
                 Some(value) => headers.insert(name, secret(&value).ok_or_else(invalid)?),
                 None => headers.remove(name),
             };

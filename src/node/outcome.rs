@@ -90,9 +90,8 @@ impl From<Result<Checkpoint, Ended>> for OutcomeOut {
     fn from(outcome: Result<Checkpoint, Ended>) -> Self {
         match outcome {
             Ok(checkpoint) => Self { checkpoint: Some(checkpoint.into()), failure: None },
-            Err(Ended::Failed(error) | Ended::Overflowed { error, .. }) => {
-                Self { checkpoint: None, failure: Some((&error).into()) }
-            }
+            Err(Ended::Overflowed(overflow)) => Self::from(Err(Ended::Failed(overflow.error))),
+            Err(Ended::Failed(error)) => Self { checkpoint: None, failure: Some((&error).into()) },
             Err(Ended::Aborted) => Self::default(),
         }
     }

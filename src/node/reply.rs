@@ -41,15 +41,15 @@ impl From<ReplyIn> for Reply {
                 Ok(Answer { text: reply.text, calls_tool: reply.calls_tool, thinks: reply.thinks, ending })
             }
             None => Err(Failure {
-                words: reply.words,
-                codes: reply.code.into_iter().collect(),
+                codes: reply.code.into_iter().filter(|code| code != "error").collect(),
                 status: reply
                     .status
                     .filter(|status| (100.0..600.0).contains(status))
                     .map(|status| status as u16),
                 retry_after_ms: reply.retry_after_ms,
-                trouble: None,
-            }),
+                ..Failure::of_words(&reply.words)
+            }
+            .showing(|_| false)),
         };
         Self { outcome, usage }
     }

@@ -33,8 +33,9 @@ impl ChunkBudget {
         let room = prompt_limit.saturating_sub(excess).saturating_sub(reserve);
         if room == 0 {
             return Err(CompactionError::budget(format!(
-                "nothing is left for text: of {prompt_limit} tokens {reserve} are held back for the carried summary \
-                 and {excess} for prompts and instructions; raise the limit or shorten these"
+                "nothing is left for text: of {prompt_limit} tokens for a prompt {reserve} are held back for the \
+                 summary that is carried along and {excess} for prompts and instructions; use a model with a larger \
+                 contextWindow, a budget with a larger hardLimit, or a shorter previousSummary or customInstructions"
             )));
         }
         Ok(Self { tokens: ((room as f64 * FILL).floor() as u64).max(1) })

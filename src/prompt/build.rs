@@ -48,7 +48,7 @@ const PREVIOUS: (&str, &str) = ("<previous-summary>\n", "\n</previous-summary>\n
 const CUSTOM: &str = "\n\nWhat the person asks of this checkpoint in particular:\n";
 
 /// The words around the text of every request: ours, or the host's own.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Prompts {
     overridden: [Option<String>; Template::NAMED.len()],
     /// What the person asks of this checkpoint in particular; empty for nothing.

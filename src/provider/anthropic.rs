@@ -51,7 +51,7 @@ pub(super) fn read(draft: &mut Draft, event: &Value) {
             read_usage(draft, event.get("usage"));
             end(draft, event.pointer("/delta/stop_reason"));
         }
-        Some("message_stop") => draft.over(false),
+        Some("message_stop") => draft.over(),
         Some("message") => read_whole(draft, event),
         Some("error") => draft.fail(event),
         _ => {}
@@ -65,7 +65,7 @@ fn read_whole(draft: &mut Draft, message: &Value) {
     }
     read_usage(draft, message.get("usage"));
     end(draft, message.get("stop_reason"));
-    draft.over(false);
+    draft.over();
 }
 
 fn read_block(draft: &mut Draft, index: u64, block: &Value) {

@@ -28,7 +28,8 @@ pub fn classify(failure: &Failure) -> Class {
     codes
         .iter()
         .find_map(|code| by_code(code))
-        .or_else(|| codes_in(words))
+        // Beside a code of its own, the words of an error may well quote the request.
+        .or_else(|| codes_in(words).filter(|_| codes.is_empty()))
         .or_else(|| failure.trouble.map(Trouble::class))
         .or_else(|| class_of(failure.status.or_else(|| stated_status(words))?, words))
         .unwrap_or_else(|| by_words(failure))
@@ -87,7 +88,11 @@ const PASSING: [&str; 17] = [
 
 /// What a code says by itself. `invalid_request_error` says nothing: an overflow is one too.
 fn by_code(code: &str) -> Option<Class> {
-    let among = |codes: &[&str]| codes.iter().any(|known| known.eq_ignore_ascii_case(code));
+    known(|known| known.eq_ignore_ascii_case(code))
+}
+
+fn known(is: impl Fn(&str) -> bool) -> Option<Class> {
+    let among = |codes: &[&str]| codes.iter().any(|code| is(code));
     match () {
         () if among(&TOO_LARGE) => Some(Class::Overflow),
         () if among(&LASTING) => Some(Class::Permanent),
@@ -96,9 +101,10 @@ fn by_code(code: &str) -> Option<Class> {
     }
 }
 
-/// Codes that stand as words of their own in what a host's client says.
+/// Codes that stand as words of their own in what is said, letter for letter: "unavailable" is also a word.
 fn codes_in(words: &str) -> Option<Class> {
-    words.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').find_map(by_code)
+    let words = words.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.into_iter().find_map(|word| known(|code| code == word))
 }
 
 fn class_of(status: u16, words: &str) -> Option<Class> {

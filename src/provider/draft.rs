@@ -8,7 +8,7 @@ use super::{Answer, Ending, Failure};
 use crate::model::Usage;
 
 /// What has been read of an answer.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Draft {
     text: String,
     /// The text block that was read last, where blocks are numbered.
@@ -56,23 +56,23 @@ impl Draft {
         self.instead = Some(Ending::Refusal);
     }
 
-    /// The answer says how it ended; more may follow, usage above all.
+    /// The answer says how it ended; more may follow, usage above all. What it says first counts, but that an answer
+    /// is complete may be taken back.
     pub fn end(&mut self, ending: Ending) {
-        self.ending = Some(ending);
-    }
-
-    /// Nothing follows. An answer that did not say how it ended is complete where `completes`.
-    pub fn over(&mut self, completes: bool) {
-        self.is_over = true;
-        if completes && self.ending.is_none() {
-            self.ending = Some(Ending::Complete);
+        if matches!(self.ending, None | Some(Ending::Complete)) {
+            self.ending = Some(ending);
         }
     }
 
-    /// An answer of all the tokens it was allowed was cut off, whatever it says: llama.cpp calls such a response
-    /// complete.
-    pub fn doubt(&mut self, allowed: u64) {
-        let is_full = self.usage.is_some_and(|usage| usage.output as u64 == allowed);
+    /// Nothing follows.
+    pub fn over(&mut self) {
+        self.is_over = true;
+    }
+
+    /// An answer of all the tokens it was allowed was cut off, whatever it says.
+    pub fn suspect_cut(&mut self, allowed: u64) {
+        let is_full =
+            self.usage.is_some_and(|usage| (allowed..=allowed + 1).contains(&(usage.output as u64)));
         if is_full && self.ending == Some(Ending::Complete) {
             self.ending = Some(Ending::Length);
         }
@@ -80,7 +80,7 @@ impl Draft {
 
     /// The provider reports an error in place of an answer.
     pub fn fail(&mut self, event: &Value) {
-        self.failure = Some(failure(event, None));
+        self.failure = Some(failure(event));
         self.is_over = true;
     }
 
@@ -106,6 +106,18 @@ impl Draft {
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.ending.is_some()
+    }
+
+    /// Bytes of text that have come.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Whether the provider has reported an error.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.failure.is_some()
     }
 
     /// Whether nothing follows that matters.
@@ -136,7 +148,7 @@ pub(super) fn tokens(value: &Value, path: &str) -> Option<f64> {
     value.pointer(path).and_then(Value::as_f64).filter(|tokens| *tokens >= 0.0)
 }
 
-/// The first text under one of the paths.
+/// The text under a path.
 pub(super) fn text<'v>(value: &'v Value, path: &str) -> Option<&'v str> {
     value.pointer(path).and_then(Value::as_str)
 }

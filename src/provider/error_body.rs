@@ -12,9 +12,9 @@ const CODES: [&str; 5] = ["/code", "/type", "/error/type", "/status", "/error/co
 /// Where it says it in words. Fields that may echo the request are not read.
 const WORDS: [&str; 5] = ["/message", "/error/message", "/msg", "/metadata/raw", "/detail"];
 
-/// The failure that an error object states. A status of HTTP comes before one that the object states.
+/// The failure that an error object states.
 #[must_use]
-pub fn failure(body: &Value, status: Option<u16>) -> Failure {
+pub fn failure(body: &Value) -> Failure {
     let error = PLACES.iter().find_map(|place| body.pointer(place).filter(|error| !error.is_null()));
     let error = error.unwrap_or(body);
     let words: Vec<&str> = match error {
@@ -26,11 +26,10 @@ pub fn failure(body: &Value, status: Option<u16>) -> Failure {
     let stated = CODES.iter().filter_map(|path| text(error, path));
     let codes = stated.chain(reasons).filter(|code| !is_number(code) && *code != "error");
     Failure {
-        words: words.join(" "),
         codes: codes.map(str::to_owned).collect(),
-        status: status.or_else(|| status_of(error)),
+        status: status_of(error),
         retry_after_ms: details(error).find_map(|detail| retry_after::seconds(text(detail, "/retryDelay")?)),
-        trouble: None,
+        ..Failure::of_words(&words.join(" "))
     }
 }
 
@@ -56,7 +55,7 @@ mod tests {
     use super::*;
 
     fn of(body: &str) -> Failure {
-        failure(&serde_json::from_str(body).unwrap(), None)
+        failure(&serde_json::from_str(body).unwrap())
     }
 
     #[test]

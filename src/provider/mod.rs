@@ -7,7 +7,9 @@ pub mod connections;
 pub mod draft;
 pub mod error_body;
 pub mod google;
+pub mod hosts;
 pub mod http;
+mod json;
 pub mod openai_completions;
 pub mod openai_responses;
 pub mod overflow;
@@ -25,7 +27,7 @@ use crate::model::Usage;
 use trouble::Trouble;
 
 /// One request for a summary.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SummaryRequest {
     /// System prompt.
     pub system: String,
@@ -55,7 +57,7 @@ pub enum Ending {
 }
 
 /// What a model answered.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Answer {
     /// The text blocks, a line each.
     pub text: String,
@@ -80,6 +82,32 @@ pub struct Failure {
     pub retry_after_ms: Option<f64>,
     /// What is known of it without words.
     pub trouble: Option<Trouble>,
+    /// The code that may be shown.
+    pub shown_code: Option<String>,
+}
+
+/// Bytes of words that are looked at: an error says what it is at its beginning.
+const MOST_WORDS: usize = 8 << 10;
+/// The longest code that is shown.
+const LONGEST_CODE: usize = 64;
+
+impl Failure {
+    /// A failure of which there are only words.
+    #[must_use]
+    pub fn of_words(words: &str) -> Self {
+        let end = (0..=MOST_WORDS.min(words.len())).rev().find(|&end| words.is_char_boundary(end));
+        Self { words: words.get(..end.unwrap_or(0)).unwrap_or_default().to_owned(), ..Self::default() }
+    }
+
+    /// Shows the first of its codes that is an identifier, and nothing that has to be hidden.
+    #[must_use]
+    pub fn showing(mut self, hides: impl Fn(&str) -> bool) -> Self {
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+        let is_code =
+            |code: &&String| !code.is_empty() && code.len() <= LONGEST_CODE && code.bytes().all(is_part);
+        self.shown_code = self.codes.iter().filter(is_code).find(|code| !hides(code)).cloned();
+        self
+    }
 }
 
 impl std::fmt::Debug for Failure {
@@ -95,7 +123,7 @@ impl From<Trouble> for Failure {
 }
 
 /// An answer or a failure, and what it cost either way.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Reply {
     /// What came back.
     pub outcome: Result<Answer, Failure>,

@@ -4,8 +4,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::draft::{Draft, text, tokens};
+use super::trouble::Trouble;
 use super::wire::{AllowanceField, Delivery, PROMPT, WireModel, bytes};
-use super::{Ending, SummaryRequest};
+use super::{Ending, Failure, SummaryRequest};
 use crate::model::Usage;
 
 #[derive(Serialize)]
@@ -65,8 +66,12 @@ pub(super) fn read(draft: &mut Draft, chunk: &Value) {
         draft.usage = Some(usage_of(usage));
     }
     let Some(choice) = chunk.pointer("/choices/0") else { return };
-    if let Some(said) = choice.get("delta").or_else(|| choice.get("message")) {
+    let part = |field: &str| choice.get(field).filter(|part| part.is_object());
+    if let Some(said) = part("delta").or_else(|| part("message")) {
         read_message(draft, said);
+    }
+    if part("error").is_some() {
+        return draft.fail(choice);
     }
     match text(choice, "/finish_reason") {
         None | Some("") => {}
@@ -74,14 +79,12 @@ pub(super) fn read(draft: &mut Draft, chunk: &Value) {
         Some("length" | "max_tokens") => draft.end(Ending::Length),
         Some("tool_calls" | "function_call") => draft.end(Ending::ToolCall),
         Some("content_filter" | "refusal" | "sensitive") => draft.end(Ending::Refusal),
-        // z.ai says so of a prompt; llama.cpp's neighbours and gateways of an upstream that failed.
-        Some(reason @ ("model_context_window_exceeded" | "network_error" | "error")) => {
-            draft.fail_as(super::Failure {
-                words: reason.replace('_', " "),
-                codes: vec![reason.to_owned()],
-                ..super::Failure::default()
-            });
+        // z.ai says so of a prompt.
+        Some(reason @ "model_context_window_exceeded") => {
+            draft.fail_as(Failure { codes: vec![reason.to_owned()], ..Failure::default() });
         }
+        // Gateways say so of a model behind them.
+        Some("network_error" | "error") => draft.fail_as(Trouble::Cut.into()),
         Some(_) => draft.end(Ending::Unknown),
     }
 }

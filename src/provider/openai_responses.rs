@@ -52,7 +52,7 @@ pub(super) fn body(model: &WireModel, request: &SummaryRequest) -> Vec<u8> {
         model: &model.id,
         stream: model.delivery == Delivery::Stream,
         store: false,
-        max_output_tokens: (!model.quirks.no_allowance).then_some(request.max_tokens.max(LEAST_OUTPUT)),
+        max_output_tokens: allowance(model, request),
         reasoning: model.effort.as_deref().map(|effort| Reasoning { effort }),
         input: (
             System { role: model.instructor.role(), content: &request.system },
@@ -62,12 +62,19 @@ pub(super) fn body(model: &WireModel, request: &SummaryRequest) -> Vec<u8> {
     bytes(&body, &request.prompt)
 }
 
+/// Tokens that the answer is allowed, where that may be said.
+pub(super) fn allowance(model: &WireModel, request: &SummaryRequest) -> Option<u64> {
+    (!model.quirks.no_allowance).then_some(request.max_tokens.max(LEAST_OUTPUT))
+}
+
 /// An event of a stream, or a response in one piece.
 pub(super) fn read(draft: &mut Draft, event: &Value) {
     let Some(kind) = text(event, "/type") else { return close(draft, event) };
     match kind {
         "response.output_text.delta" => {
-            draft.write_block(block(event), text(event, "/delta").unwrap_or_default());
+            let index = |field: &str| event.get(field).and_then(Value::as_u64).unwrap_or(0);
+            let block = block(index("output_index"), index("content_index"));
+            draft.write_block(block, text(event, "/delta").unwrap_or_default());
         }
         "response.refusal.delta" => draft.refuse(),
         "response.output_item.added" | "response.output_item.done" => {
@@ -83,9 +90,8 @@ pub(super) fn read(draft: &mut Draft, event: &Value) {
 }
 
 /// A message may have several parts and a response several messages; each is a block.
-fn block(event: &Value) -> u64 {
-    let index = |field: &str| event.get(field).and_then(Value::as_u64).unwrap_or(0);
-    index("output_index").saturating_mul(1 << 16).saturating_add(index("content_index"))
+fn block(output: u64, content: u64) -> u64 {
+    output.saturating_mul(1 << 16).saturating_add(content)
 }
 
 fn read_kind(draft: &mut Draft, kind: &str) {
@@ -109,7 +115,7 @@ fn close(draft: &mut Draft, response: &Value) {
             match text(part, "/type") {
                 Some("refusal") => draft.refuse(),
                 Some("output_text") if !streamed => {
-                    draft.write_block(number * (1 << 16) + index, text(part, "/text").unwrap_or_default());
+                    draft.write_block(block(number, index), text(part, "/text").unwrap_or_default());
                 }
                 _ => {}
             }
@@ -126,7 +132,7 @@ fn end(draft: &mut Draft, response: &Value) {
         (Some("failed" | "cancelled"), _) => draft.fail(response),
         _ => return,
     }
-    draft.over(false);
+    draft.over();
 }
 
 fn usage_of(usage: &Value) -> Usage {

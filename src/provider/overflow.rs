@@ -26,6 +26,15 @@ impl Overflow {
     }
 }
 
+impl Overflow {
+    /// The numbers, unless the limit they state is none that a prompt of `sent` estimated tokens could be over.
+    #[must_use]
+    pub fn plausible(self, sent: u64) -> Self {
+        let over = self.prompt.unwrap_or(sent);
+        if self.limit.is_some_and(|limit| limit >= over.max(sent)) { Self::default() } else { self }
+    }
+}
+
 fn first(patterns: &[Pattern], words: &str) -> Option<u64> {
     patterns.iter().find_map(|pattern| pattern.captures(words)?.get(1)?.as_str().parse().ok())
 }

@@ -28,6 +28,9 @@ pub struct RetryPolicy {
     pub repeats_empty_answers: bool,
 }
 
+/// Beyond these, any delay is longer than any cap.
+const MOST_DOUBLINGS: u32 = 64;
+
 impl RetryPolicy {
     /// ADR 0282: three retries after 2, 4 and 8 seconds.
     pub const SUMMARY: Self = Self {
@@ -55,7 +58,7 @@ impl RetryPolicy {
         if self.beyond_cap == BeyondCap::Stop && wish.is_some_and(|ms| ms > self.max_delay_ms) {
             return None;
         }
-        let doubled = self.base_delay_ms * f64::from(attempt.saturating_sub(1)).exp2();
+        let doubled = self.base_delay_ms * f64::from(attempt.saturating_sub(1).min(MOST_DOUBLINGS)).exp2();
         let random = if random.is_finite() { random.clamp(0.0, 1.0) } else { 0.5 };
         let spread = 1.0 + self.jitter * (2.0 * random - 1.0);
         let ms = (wish.unwrap_or(doubled) * spread).clamp(0.0, self.max_delay_ms);

@@ -26,8 +26,12 @@ fn wait(value: &str, now: SystemTime) -> Option<f64> {
     Some(until.duration_since(now).unwrap_or(Duration::ZERO).as_millis() as f64)
 }
 
+/// Longer than anybody waits, in seconds or milliseconds.
+const LONGEST: f64 = 1e12;
+
 fn count(text: &str) -> Option<f64> {
-    text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0)
+    let number: f64 = text.parse().ok()?;
+    (number.is_finite() && number >= 0.0).then(|| number.min(LONGEST))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::stream::{self, Stream, StreamExt};
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
@@ -19,30 +20,52 @@ const MOST_BYTES: usize = 64 << 20;
 #[error("{0:?}")]
 struct Broken(Trouble);
 
-type Bytes = bytes::Bytes;
-
 /// The bytes of a response. Each read is awaited no longer than `idle`.
 pub struct Incoming {
     response: Response,
     idle: Duration,
     read: usize,
+    /// What was read to find out what it is.
+    ahead: Option<Bytes>,
 }
 
 impl Incoming {
     /// The bytes behind the headers of a response.
     #[must_use]
     pub fn new(response: Response, idle: Duration) -> Self {
-        Self { response, idle, read: 0 }
+        Self { response, idle, read: 0, ahead: None }
     }
 
     /// Whether the headers announce events.
     #[must_use]
-    pub fn is_announced(&self) -> bool {
+    pub fn announces_events(&self) -> bool {
         let kind = self.response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with("text/event-stream"))
     }
 
+    /// The first byte that is no white space and no byte order mark.
+    ///
+    /// # Errors
+    /// What kept it from coming.
+    pub async fn first_sign(&mut self) -> Result<Option<u8>, Trouble> {
+        let mut read = Vec::new();
+        loop {
+            let chunk = self.chunk().await?;
+            let is_end = chunk.is_none();
+            read.extend_from_slice(&chunk.unwrap_or_default());
+            let text = read.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&read);
+            let sign = text.iter().copied().find(|byte| !byte.is_ascii_whitespace());
+            if sign.is_some() || is_end {
+                self.ahead = Some(Bytes::copy_from_slice(text));
+                return Ok(sign);
+            }
+        }
+    }
+
     async fn chunk(&mut self) -> Result<Option<Bytes>, Trouble> {
+        if let Some(ahead) = self.ahead.take() {
+            return Ok(Some(ahead));
+        }
         let chunk = timeout(self.idle, self.response.chunk()).await.map_err(|_| Trouble::Silence)?;
         let chunk = chunk.map_err(|_| Trouble::Cut)?;
         self.read += chunk.as_ref().map_or(0, Bytes::len);
@@ -58,9 +81,9 @@ impl Incoming {
                 Ok(None) => return (all, None),
                 Err(trouble) => return (all, Some(trouble)),
             }
-            if all.len() >= most {
+            if all.len() > most {
                 all.truncate(most);
-                return (all, None);
+                return (all, Some(Trouble::Endless));
             }
         }
     }
@@ -81,18 +104,12 @@ impl Incoming {
 }
 
 /// One event.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Event {
     /// Its name; empty for none.
     pub name: String,
     /// Its data; empty for none.
     pub data: String,
-}
-
-/// The events of a text that is there as a whole.
-pub fn events_of(text: Vec<u8>) -> impl Stream<Item = Result<Event, Trouble>> {
-    let chunks = [Ok(Bytes::from(text)), Ok(Bytes::from_static(b"\n\n"))];
-    events(stream::iter(chunks))
 }
 
 fn events(chunks: impl Stream<Item = Result<Bytes, Broken>>) -> impl Stream<Item = Result<Event, Trouble>> {

@@ -53,7 +53,7 @@ impl Trouble {
     pub fn message(self) -> &'static str {
         match self {
             Self::Unreachable => {
-                "the host of summarizer.model.baseUrl cannot be reached; check baseUrl, the network, and HTTPS_PROXY \
+                "the host of summarizer.model.baseUrl cannot be reached, or speaks no https; check baseUrl, the network, and HTTPS_PROXY \
                  or HTTP_PROXY where one is set"
             }
             Self::Certificate => {

@@ -1,11 +1,18 @@
 //! The wire formats: which there are, where a request goes, what it says, how its answer is read.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::draft::Draft;
-use super::{SummaryRequest, anthropic, google, openai_completions, openai_responses};
+use super::{Ending, SummaryRequest, anthropic, google, openai_completions, openai_responses};
 use crate::model::Prices;
 use crate::transcript::quote::write_utf8;
+
+const LAST_PIECE_WITHIN: Duration = Duration::from_secs(5);
+const USAGE_WITHIN: Duration = Duration::from_secs(2);
+/// The connection then serves again.
+const CLOSE_WITHIN: Duration = Duration::from_millis(200);
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,13 +162,37 @@ impl WireModel {
         }
     }
 
-    /// What an event without JSON says: only chat completions have one, the end of the stream.
+    /// Whether an event is the word that ends a stream; gateways send it in every format.
     pub fn read_word(&self, draft: &mut Draft, word: &str) -> bool {
         let ends = word == "[DONE]";
         if ends {
-            draft.over(self.quirks.no_finish_reason);
+            if self.quirks.no_finish_reason && !draft.has_ended() {
+                draft.end(Ending::Complete);
+            }
+            draft.over();
         }
         ends
+    }
+
+    /// How long the end of a stream is awaited when the answer has said how it ended.
+    #[must_use]
+    pub fn aftermath(&self, draft: &Draft) -> Duration {
+        match (self.api, draft.usage) {
+            // Some of its streams state an ending in every piece.
+            (Api::GoogleGenerativeAi, _) => LAST_PIECE_WITHIN,
+            (_, None) => USAGE_WITHIN,
+            (_, Some(_)) => CLOSE_WITHIN,
+        }
+    }
+
+    /// The allowance that a response may not reach if it is to be whole: llama.cpp calls one complete that its
+    /// allowance cut off.
+    #[must_use]
+    pub fn doubtful_length(&self, request: &SummaryRequest) -> Option<u64> {
+        match self.api {
+            Api::OpenAiResponses => openai_responses::allowance(self, request),
+            _ => None,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::events::Event;
-use super::run::{Ended, Host, Place, Run};
+use super::run::{Ended, Host, Place, Run, Sent};
 use crate::plan::edit::CHUNK_MARKER;
 use crate::plan::shorten::cut_text;
 use crate::prompt::build::{Prompts, Template};
@@ -11,6 +11,7 @@ use crate::prompt::redact::Secrets;
 use crate::provider::{Provider, SummaryRequest};
 use crate::tokens::estimate::CharsPerToken;
 use crate::transcript::part::Message;
+use crate::transcript::serialize::range_extent;
 use crate::transcript::weigh::Sizing;
 
 /// Heads the beginning of a split turn below the summary of the history.
@@ -39,22 +40,28 @@ impl Writing<'_> {
         range: &[Message<'_>],
         previous: Option<&str>,
         instructions: Template,
-    ) -> SummaryRequest {
+    ) -> (SummaryRequest, Sent) {
         let mut prompt = self.prompts.user_message(range, self.sizing.dialect, previous, instructions);
         // Once more over all of it: a secret may stand across two blocks, or in what the host added.
         self.secrets.mask(&mut prompt);
         let system = self.secrets.masked(self.prompts.text(Template::System));
-        SummaryRequest { system, prompt, max_tokens: self.max_tokens }
+        let carried = previous.map_or(0, |previous| previous.encode_utf16().count());
+        let tokens = |units| self.sizing.chars_per_token.tokens(units);
+        let sent = Sent {
+            text: tokens(range_extent(range, self.sizing.dialect).units() + carried),
+            prompt: tokens(prompt.len()),
+            whole: tokens(prompt.len() + system.encode_utf16().count()),
+        };
+        (SummaryRequest { system, prompt, max_tokens: self.max_tokens }, sent)
     }
 
     async fn ask<P: Provider, H: Host>(
         &self,
         run: &Run<'_, P, H>,
-        request: SummaryRequest,
+        (request, sent): (SummaryRequest, Sent),
         (index, of): (u32, u32),
     ) -> Result<String, Ended> {
-        let prompt_tokens = self.sizing.chars_per_token.tokens(request.prompt.len());
-        let place = Place { index, of, prompt_tokens };
+        let place = Place { index, of, sent };
         let summary = run.ask(request, place).await?;
         let summary = self.secrets.masked(summary.trim());
         let summary_tokens = tokens(&summary, self.sizing.chars_per_token);
@@ -64,7 +71,7 @@ impl Writing<'_> {
 }
 
 /// How far a chain has come: what a run that has to plan again need not ask for again.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Progress {
     /// Messages that are summarized.
     pub messages: usize,

@@ -24,15 +24,19 @@ pub enum Ended {
     Aborted,
     /// It failed.
     Failed(CompactionError),
-    /// A prompt of so many estimated tokens was too large, and what was said of it.
-    Overflowed {
-        /// Why the run ends, unless the rest is planned again.
-        error: CompactionError,
-        /// Estimated tokens of the prompt.
-        prompt_tokens: u64,
-        /// What the provider said of sizes.
-        said: Overflow,
-    },
+    /// A prompt was too large.
+    Overflowed(Box<Overflowed>),
+}
+
+/// A prompt that was too large.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Overflowed {
+    /// Why the run ends, unless the rest is planned again.
+    pub error: CompactionError,
+    /// Its size by our own measure.
+    pub sent: Sent,
+    /// What the provider said of sizes.
+    pub said: Overflow,
 }
 
 impl From<CompactionError> for Ended {
@@ -77,8 +81,19 @@ pub struct Place {
     pub index: u32,
     /// Of how many.
     pub of: u32,
-    /// Estimated tokens of its prompt.
-    pub prompt_tokens: u64,
+    /// Its size.
+    pub sent: Sent,
+}
+
+/// The size of a request, in estimated tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sent {
+    /// Of the text that is summarized or carried along: what a plan measures.
+    pub text: u64,
+    /// Of the user message.
+    pub prompt: u64,
+    /// Of everything.
+    pub whole: u64,
 }
 
 impl<'a, P: Provider, H: Host> Run<'a, P, H> {
@@ -126,9 +141,10 @@ impl<'a, P: Provider, H: Host> Run<'a, P, H> {
             };
             let error = fault.error(attempt, &self.bounds.retry);
             if let Some(said) = fault.overflow {
-                return Err(Ended::Overflowed { error, prompt_tokens: place.prompt_tokens, said });
+                return Err(Ended::Overflowed(Box::new(Overflowed { error, sent: place.sent, said })));
             }
-            let delay = self.delay(&fault, &error, attempt).await.ok_or(Ended::Failed(error))?;
+            let delay = self.unless_aborted(self.delay(&fault, &error, attempt)).await?;
+            let delay = delay.ok_or(Ended::Failed(error))?;
             self.refuse_beyond_limit()?;
             let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
             self.tell(Event::Retry { index: place.index, attempt, delay_ms, code: fault.code });
@@ -143,8 +159,8 @@ impl<'a, P: Provider, H: Host> Run<'a, P, H> {
         }
         self.refuse_beyond_limit()?;
         self.sent.fetch_add(1, Ordering::Relaxed);
-        let Place { index, of, prompt_tokens } = place;
-        self.tell(Event::Request { index, of, attempt, prompt_tokens });
+        let Place { index, of, sent } = place;
+        self.tell(Event::Request { index, of, attempt, prompt_tokens: sent.prompt });
         let begins = || self.tell(Event::FirstToken { index, attempt });
         self.unless_aborted(self.provider.complete(request, &begins)).await
     }
@@ -189,6 +205,24 @@ impl<'a, P: Provider, H: Host> Run<'a, P, H> {
     }
 }
 
+/// What a status says more exactly than the class.
+fn by_status(class: Class, failure: &Failure) -> Option<&'static str> {
+    match (class, failure.status) {
+        (Class::Transient, Some(429)) => Some(
+            "the provider limits the rate of requests; try again later, or allow a longer retry.maxAgentDelayMs",
+        ),
+        (Class::Permanent, Some(400 | 405 | 415 | 422)) => Some(
+            "the provider refused the request as it was put; check the model's api, id and compat (maxTokensField \
+             above all), and its limits",
+        ),
+        (Class::Permanent, None) if failure.codes.is_empty() => Some(
+            "the request failed, and nothing says that it would pass the next time; the cause, where there is one, \
+             is what the host's own client threw",
+        ),
+        _ => None,
+    }
+}
+
 /// Why one try brought no summary.
 #[derive(Debug, Clone)]
 struct Fault {
@@ -209,9 +243,12 @@ impl Fault {
         let fault = Self::provider(class);
         let known = failure.trouble.filter(|trouble| trouble.class() == class);
         Self {
-            message: known.map_or(fault.message, Trouble::message),
+            message: known
+                .map(Trouble::message)
+                .or_else(|| by_status(class, failure))
+                .unwrap_or(fault.message),
             status: failure.status,
-            provider_code: failure.codes.iter().find(|code| is_identifier(code)).cloned(),
+            provider_code: failure.shown_code.clone(),
             wish: failure.retry_after_ms,
             overflow: (class == Class::Overflow).then(|| Overflow::of(&failure.words)),
             ..fault
@@ -256,13 +293,4 @@ impl Fault {
         let message = format!("{} (tried {tries}{wish})", self.message);
         CompactionError { request, ..CompactionError::new(self.code, message) }
     }
-}
-
-/// The longest code that is passed on.
-const LONGEST_CODE: usize = 64;
-
-/// Whether a provider's code is one, and no text in its place.
-fn is_identifier(code: &str) -> bool {
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    !code.is_empty() && code.len() <= LONGEST_CODE && code.bytes().all(is_part)
 }

@@ -85,7 +85,7 @@ impl Resident {
     /// A range that outlives later edits.
     #[must_use]
     pub fn passage(&self, range: Range<usize>) -> Passage {
-        Passage { stores: self.messages.get(range).unwrap_or_default().to_vec() }
+        Passage { stores: self.messages.get(range).unwrap_or_default().to_vec(), skipped: 0 }
     }
 
     /// Bytes on the heap that no other transcript shares.
@@ -106,17 +106,25 @@ impl Resident {
 #[derive(Debug, Clone, Default)]
 pub struct Passage {
     stores: Vec<Arc<Store>>,
+    /// Messages at the beginning that are left out.
+    skipped: usize,
 }
 
 impl Passage {
     /// The messages of one store.
     #[must_use]
     pub fn of(store: Store) -> Self {
-        Self { stores: vec![Arc::new(store)] }
+        Self { stores: vec![Arc::new(store)], skipped: 0 }
     }
 
     /// The messages, in order.
     pub fn messages(&self) -> impl Iterator<Item = Message<'_>> {
-        self.stores.iter().flat_map(|store| store.messages())
+        self.stores.iter().flat_map(|store| store.messages()).skip(self.skipped)
+    }
+
+    /// What stands behind the first messages; the texts are shared.
+    #[must_use]
+    pub fn skipping(&self, messages: usize) -> Self {
+        Self { stores: self.stores.clone(), skipped: self.skipped + messages }
     }
 }
