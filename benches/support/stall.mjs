@@ -4,12 +4,14 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout } from "node:timers/promises";
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
 
 import { loadOurs } from "./sides.mjs";
 import { median } from "./timing.mjs";
 
 const RUNS = 5;
+const SETTLED = 200;
 const MESSAGES = 2_500;
 /** Units a message: 10 MB in all. */
 const UNITS = 4_000;
@@ -39,23 +41,29 @@ async function measured() {
   const [port] = await once(server, "message");
   const ours = loadOurs();
   const samples = [];
-  for (let i = 0; i < RUNS; i++) samples.push(await sample(ours, port));
+  const messages = transcript();
+  for (let i = 0; i < RUNS; i++) samples.push(await sample(ours, port, messages));
   await server.terminate();
   const of = (/** @type {"chunks" | "read" | "held" | "wall"} */ what) =>
     median(samples.map((each) => each[what]));
   return { chunks: of("chunks"), read: of("read"), held: of("held"), wall: of("wall") };
 }
 
-/** @param {ReturnType<typeof loadOurs>} ours @param {number} port */
-async function sample(ours, port) {
+/** A transcript as a session file gives it. */
+function transcript() {
+  const content = "lorem ipsum ".repeat(UNITS).slice(0, UNITS);
+  const messages = Array.from({ length: MESSAGES }, (_, i) => ({ role: "user", content: `${i} ${content}` }));
+  return JSON.parse(JSON.stringify(messages));
+}
+
+/** @param {ReturnType<typeof loadOurs>} ours @param {number} port @param {any[]} messagesToSummarize */
+async function sample(ours, port, messagesToSummarize) {
   const contextWindow = 262_000;
   const baseUrl = `http://127.0.0.1:${port}/v1`;
   const limits = { contextWindow, maxTokens: 8_192 };
   const model = { api: "openai-completions", provider: "none", id: "none", baseUrl, ...limits };
-  const messagesToSummarize = Array.from({ length: MESSAGES }, (_, i) => ({
-    role: "user",
-    content: `${i} ${"lorem ipsum ".repeat(UNITS)}`.slice(0, UNITS),
-  }));
+  // The collector is to be done with what came before.
+  await setTimeout(SETTLED);
   const start = performance.now();
   const run = ours.generateCompaction({
     preparation: { messagesToSummarize },
