@@ -43,14 +43,14 @@ function generateCompaction(request) {
     };
     const host = { run, request, settle, signal: controller.signal, thrown: undefined };
     const network = request.summarizer.kind === "http" ? connections() : undefined;
-    binding.generate(run, range.passage(input.secrets), input, request, network, callbackOf(host));
+    // Before anything begins: a getter of a message may abort, and a listener that cannot be added ends it here.
+    signal?.addEventListener("abort", abort, { once: true });
     try {
-      signal?.addEventListener("abort", abort, { once: true });
+      binding.generate(run, range.passage(input.secrets), input, request, network, callbackOf(host));
     } catch (error) {
-      binding.cancelRun(run);
+      signal?.removeEventListener("abort", abort);
       throw error;
     }
-    // A getter of a message, read above, may have aborted.
     if (signal?.aborted) abort();
   });
 }
