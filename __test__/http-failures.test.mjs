@@ -1,7 +1,6 @@
 // One representative of each class of failure: how often it is asked, with which code, and what it says.
 
 import assert from "node:assert/strict";
-import { createServer } from "node:net";
 import test from "node:test";
 import {
   asked,
@@ -163,20 +162,11 @@ inEachForm("what is no HTTP at all is a provider's failure", async (t, form) => 
   }
 });
 
-/** A port that nobody listens on. @returns {Promise<number>} */
-function closedPort() {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
-      server.close(() => resolve(port));
-    });
-  });
-}
+/** A port that nobody listens on, and that no server is ever given. */
+const CLOSED_PORT = 1;
 
 inEachFormat("A25 a refused connection passes, and says baseUrl", async (t, api) => {
-  const port = await closedPort();
-  const model = { baseUrl: `http://127.0.0.1:${port}` };
+  const model = { baseUrl: `http://127.0.0.1:${CLOSED_PORT}` };
   const outcome = await asked(t, { api }, ["NO"], { model });
   assertFailed(outcome, { requests: 0, retryable: true, message: /baseUrl/ });
   assert.equal(outcome.error.attempts, 4);
