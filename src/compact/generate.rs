@@ -202,9 +202,11 @@ fn replan<'c, P: Provider, H: Host>(
 ) -> std::result::Result<(Cow<'c, Compaction>, Plan), Ended> {
     // Numbers that lead to no plan say no more than none.
     let learned = [overflow.said.plausible(overflow.sent.whole), Overflow::default()];
-    let rests = learned.map(|said| rest.rest(progress, overflow.sent, said));
-    let plan = |rest: Compaction| rest.checked().and_then(|_| Plan::of(&rest)).ok().map(|plan| (rest, plan));
-    let Some((rest, plan)) = rests.into_iter().find_map(plan) else {
+    let planned = |said| {
+        let rest = rest.rest(progress, overflow.sent, said);
+        rest.checked().and_then(|_| Plan::of(&rest)).ok().map(|plan| (rest, plan))
+    };
+    let Some((rest, plan)) = learned.into_iter().find_map(planned) else {
         return Err(without_plan(overflow));
     };
     let Plan { requests, shape, .. } = plan;

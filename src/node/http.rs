@@ -96,7 +96,8 @@ fn base_url(model: Fields<'_, '_>) -> Result<Url> {
 
 /// Path segments go below the base URL's; a query of its own stays.
 fn address(mut url: Url, model: &WireModel) -> Url {
-    url.set_path(url.path().trim_end_matches('/').to_owned().as_str());
+    let path = url.path().trim_end_matches('/').to_owned();
+    url.set_path(&path);
     if let Ok(mut segments) = url.path_segments_mut() {
         segments.pop_if_empty().extend(model.path());
     }

@@ -57,19 +57,29 @@ impl<'a, 'env> Fields<'a, 'env> {
         format!("{}.{key}", self.name)
     }
 
-    fn field(&self, key: &str) -> Result<Option<(Unknown<'env>, ValueType)>> {
+    /// The value under a key, null included; undefined is nothing.
+    fn value(&self, key: &str) -> Result<Option<(Unknown<'env>, ValueType)>> {
         let Some(object) = self.object else { return Ok(None) };
         let value: Unknown = object.get_named_property_unchecked(key).map_err(|e| internal(&e))?;
         let kind = value.get_type().map_err(|e| internal(&e))?;
-        Ok((!matches!(kind, ValueType::Undefined | ValueType::Null)).then_some((value, kind)))
+        Ok((kind != ValueType::Undefined).then_some((value, kind)))
+    }
+
+    fn field(&self, key: &str) -> Result<Option<(Unknown<'env>, ValueType)>> {
+        Ok(self.value(key)?.filter(|(_, kind)| *kind != ValueType::Null))
+    }
+
+    /// The value of one type.
+    fn typed<T: FromNapiValue>(&self, key: &str, of: ValueType, expected: &str) -> Result<Option<T>> {
+        match self.field(key)? {
+            None => Ok(None),
+            Some((value, kind)) if kind == of => T::from_unknown(value).map(Some).map_err(|e| internal(&e)),
+            Some(_) => Err(CompactionError::invalid(&self.path(key), expected).into()),
+        }
     }
 
     pub(super) fn number(&self, key: &str, expected: &str) -> Result<Option<f64>> {
-        match self.field(key)? {
-            None => Ok(None),
-            Some((value, ValueType::Number)) => f64::from_unknown(value).map(Some).map_err(|e| internal(&e)),
-            Some(_) => Err(CompactionError::invalid(&self.path(key), expected).into()),
-        }
+        self.typed(key, ValueType::Number, expected)
     }
 
     pub(super) fn count(&self, key: &str) -> Result<Option<u64>> {
@@ -82,29 +92,13 @@ impl<'a, 'env> Fields<'a, 'env> {
         self.count(key)?.ok_or_else(missing)
     }
 
-    fn string(&self, key: &str) -> Result<Option<JsString<'env>>> {
-        match self.field(key)? {
-            None => Ok(None),
-            Some((value, ValueType::String)) => {
-                JsString::from_unknown(value).map(Some).map_err(|e| internal(&e))
-            }
-            Some(_) => Err(CompactionError::invalid(&self.path(key), "a string").into()),
-        }
-    }
-
     fn units(&self, key: &str) -> Result<Option<usize>> {
-        let string = self.string(key)?;
+        let string: Option<JsString<'env>> = self.typed(key, ValueType::String, "a string")?;
         string.map(|text| text.utf16_len().map_err(|e| internal(&e))).transpose()
     }
 
     pub(super) fn object(&self, key: &str) -> Result<Option<Object<'env>>> {
-        match self.field(key)? {
-            None => Ok(None),
-            Some((value, ValueType::Object)) => {
-                Object::from_unknown(value).map(Some).map_err(|e| internal(&e))
-            }
-            Some(_) => Err(CompactionError::invalid(&self.path(key), "an object").into()),
-        }
+        self.typed(key, ValueType::Object, "an object")
     }
 }
 
@@ -141,13 +135,7 @@ impl Fields<'_, '_> {
     }
 
     pub(super) fn text(&self, key: &str) -> Result<Option<String>> {
-        match self.field(key)? {
-            None => Ok(None),
-            Some((value, ValueType::String)) => {
-                String::from_unknown(value).map(Some).map_err(|e| internal(&e))
-            }
-            Some(_) => Err(CompactionError::invalid(&self.path(key), "a string").into()),
-        }
+        self.typed(key, ValueType::String, "a string")
     }
 
     /// `retry` and `maxRequests`.
@@ -179,20 +167,12 @@ impl Fields<'_, '_> {
     }
 
     pub(super) fn flag(&self, key: &str) -> Result<Option<bool>> {
-        match self.field(key)? {
-            None => Ok(None),
-            Some((value, ValueType::Boolean)) => {
-                bool::from_unknown(value).map(Some).map_err(|e| internal(&e))
-            }
-            Some(_) => Err(CompactionError::invalid(&self.path(key), "a boolean").into()),
-        }
+        self.typed(key, ValueType::Boolean, "a boolean")
     }
 
     /// Whether the field is there and null.
     pub(super) fn is_null(&self, key: &str) -> Result<bool> {
-        let Some(object) = self.object else { return Ok(false) };
-        let value: Unknown = object.get_named_property_unchecked(key).map_err(|e| internal(&e))?;
-        value.get_type().map(|kind| kind == ValueType::Null).map_err(|e| internal(&e))
+        Ok(matches!(self.value(key)?, Some((_, ValueType::Null))))
     }
 
     /// A price; 0 where there is none.
@@ -210,13 +190,13 @@ impl Fields<'_, '_> {
             return Err(CompactionError::invalid(&self.path(key), expected).into());
         }
         let names = Object::keys(&object).map_err(|e| internal(&e))?;
-        let entry = |name: String| match (fields.is_null(&name)?, fields.field(&name)?) {
-            (true, _) => Ok(Some((name, None))),
-            (_, Some((value, ValueType::String))) => {
+        let entry = |name: String| match fields.value(&name)? {
+            None => Ok(None),
+            Some((_, ValueType::Null)) => Ok(Some((name, None))),
+            Some((value, ValueType::String)) => {
                 String::from_unknown(value).map(|value| Some((name, Some(value)))).map_err(|e| internal(&e))
             }
-            (_, None) => Ok(None),
-            _ => Err(CompactionError::invalid(&self.path(key), expected).into()),
+            Some(_) => Err(CompactionError::invalid(&self.path(key), expected).into()),
         };
         names.into_iter().map(entry).filter_map(Result::transpose).collect()
     }

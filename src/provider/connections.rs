@@ -12,6 +12,8 @@ use crate::error::{CompactionError, Result};
 /// How long a connection may take to come about.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
+type OfAddress = fn(String) -> reqwest::Result<Proxy>;
+
 /// What the surroundings say of the network. Empty texts say nothing.
 #[derive(Clone, Default)]
 pub struct Network {
@@ -27,7 +29,7 @@ pub struct Network {
 
 /// A client that is made when it is first needed, off whatever thread made this.
 pub struct Connections {
-    network: Network,
+    extra_certificates: Vec<u8>,
     proxies: Vec<Proxy>,
     client: OnceLock<Option<Client>>,
 }
@@ -42,13 +44,17 @@ impl Connections {
         // The asterisk means every host, addresses included.
         let all_direct = network.no_proxy.split(',').any(|host| host.trim() == "*");
         let mut proxies = Vec::new();
-        let named = [("HTTPS_PROXY", &network.https_proxy), ("HTTP_PROXY", &network.http_proxy)];
-        for (name, address) in named.into_iter().filter(|(_, address)| !all_direct && !address.is_empty()) {
-            let proxy = if name == "HTTPS_PROXY" { Proxy::https(address) } else { Proxy::http(address) };
-            let proxy = proxy.map_err(|_| CompactionError::invalid(name, "the URL of a proxy"))?;
+        let named: [(_, OfAddress, _); 2] = [
+            ("HTTPS_PROXY", Proxy::https, network.https_proxy),
+            ("HTTP_PROXY", Proxy::http, network.http_proxy),
+        ];
+        for (name, of, address) in
+            named.into_iter().filter(|(_, _, address)| !all_direct && !address.is_empty())
+        {
+            let proxy = of(address).map_err(|_| CompactionError::invalid(name, "the URL of a proxy"))?;
             proxies.push(proxy.no_proxy(no_proxy.clone()));
         }
-        Ok(Self { network, proxies, client: OnceLock::new() })
+        Ok(Self { extra_certificates: network.extra_certificates, proxies, client: OnceLock::new() })
     }
 
     /// The client.
@@ -60,7 +66,7 @@ impl Connections {
     }
 
     fn connect(&self) -> Option<Client> {
-        let extra = Certificate::from_pem_bundle(&self.network.extra_certificates).unwrap_or_default();
+        let extra = Certificate::from_pem_bundle(&self.extra_certificates).unwrap_or_default();
         let builder = || {
             let builder =
                 Client::builder().no_proxy().redirect(Policy::none()).connect_timeout(CONNECT_TIMEOUT);

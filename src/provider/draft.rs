@@ -80,8 +80,7 @@ impl Draft {
 
     /// The provider reports an error in place of an answer.
     pub fn fail(&mut self, event: &Value) {
-        self.failure = Some(failure(event));
-        self.is_over = true;
+        self.fail_as(failure(event));
     }
 
     /// Why there is no answer, by itself.
@@ -94,12 +93,6 @@ impl Draft {
     #[must_use]
     pub fn has_begun(&self) -> bool {
         self.thinks || !self.text.is_empty()
-    }
-
-    /// Whether any text has come.
-    #[must_use]
-    pub fn has_text(&self) -> bool {
-        !self.text.is_empty()
     }
 
     /// Whether the answer has said how it ended.

@@ -107,7 +107,7 @@ fn close(draft: &mut Draft, response: &Value) {
     if let Some(usage) = response.get("usage").filter(|usage| usage.is_object()) {
         draft.usage = Some(usage_of(usage));
     }
-    let streamed = draft.has_text();
+    let streamed = draft.length() > 0;
     for (item, number) in response.get("output").and_then(Value::as_array).into_iter().flatten().zip(0..) {
         read_kind(draft, text(item, "/type").unwrap_or_default());
         let parts = item.get("content").and_then(Value::as_array).into_iter().flatten();

@@ -99,27 +99,22 @@ impl Incoming {
                 Err(trouble) => Some((Err(Broken(trouble)), None)),
             }
         });
-        events(chunks)
+        SseByteStream::new(Box::pin(chunks)).map(|event| match event {
+            Ok(event) => {
+                Ok(Event { name: event.event.unwrap_or_default(), data: event.data.unwrap_or_default() })
+            }
+            Err(sse_stream::Error::Body(error)) => Err(trouble(error.as_ref())),
+            Err(_) => Err(Trouble::Garbled),
+        })
     }
 }
 
 /// One event.
-#[derive(Clone, PartialEq, Eq)]
 pub struct Event {
     /// Its name; empty for none.
     pub name: String,
     /// Its data; empty for none.
     pub data: String,
-}
-
-fn events(chunks: impl Stream<Item = Result<Bytes, Broken>>) -> impl Stream<Item = Result<Event, Trouble>> {
-    SseByteStream::new(Box::pin(chunks)).map(|event| match event {
-        Ok(event) => {
-            Ok(Event { name: event.event.unwrap_or_default(), data: event.data.unwrap_or_default() })
-        }
-        Err(sse_stream::Error::Body(error)) => Err(trouble(error.as_ref())),
-        Err(_) => Err(Trouble::Garbled),
-    })
 }
 
 fn trouble(error: &(dyn Error + 'static)) -> Trouble {

@@ -11,7 +11,6 @@ use crate::prompt::redact::Secrets;
 use crate::provider::{Provider, SummaryRequest};
 use crate::tokens::estimate::CharsPerToken;
 use crate::transcript::part::Message;
-use crate::transcript::serialize::range_extent;
 use crate::transcript::weigh::Sizing;
 
 /// Heads the beginning of a split turn below the summary of the history.
@@ -45,12 +44,13 @@ impl Writing<'_> {
         // Once more over all of it: a secret may stand across two blocks, or in what the host added.
         self.secrets.mask(&mut prompt);
         let system = self.secrets.masked(self.prompts.text(Template::System));
-        let carried = previous.map_or(0, |previous| previous.encode_utf16().count());
         let tokens = |units| self.sizing.chars_per_token.tokens(units);
+        let whole = prompt.len() + system.encode_utf16().count();
+        let around = self.prompts.sizes().overhead(instructions, previous.is_some());
         let sent = Sent {
-            text: tokens(range_extent(range, self.sizing.dialect).units() + carried),
+            text: tokens(whole.saturating_sub(around)),
             prompt: tokens(prompt.len()),
-            whole: tokens(prompt.len() + system.encode_utf16().count()),
+            whole: tokens(whole),
         };
         (SummaryRequest { system, prompt, max_tokens: self.max_tokens }, sent)
     }
