@@ -426,11 +426,11 @@ export interface CallbackSummarizer {
 
 /** How a failed request is repeated. pi's `settings.retry` fits. */
 export interface RetryPolicy {
-  /** `false`: never. */
+  /** `false`: never. Default `true`. */
   enabled?: boolean | undefined;
-  /** Retries after the first try. */
+  /** Retries after the first try. Default 3. */
   maxRetries?: number | undefined;
-  /** Milliseconds before the first retry; doubled for each further one. */
+  /** Milliseconds before the first retry; doubled for each further one. Default 2,000. */
   baseDelayMs?: number | undefined;
   /** The longest delay in milliseconds. A provider that asks for more ends the run. Default 60,000. */
   maxAgentDelayMs?: number | undefined;
