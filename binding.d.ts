@@ -130,7 +130,7 @@ export interface EditOut {
 
 /** One step of a compaction; the fields that its type has are there. */
 export interface EventOut {
-  /** `plan`, `request`, `first_token`, `replan`, `retry`, `chunk`, `warning` or `done`. */
+  /** `plan`, `request`, `first_token`, `replan`, `retry`, `chunk`, `split`, `compress`, `warning` or `done`. */
   type: string
   /** `requests` */
   requests?: number
@@ -150,6 +150,12 @@ export interface EventOut {
   promptLimit?: number
   /** `summaryTokens` */
   summaryTokens?: number
+  /** `cached` */
+  cached?: boolean
+  /** `cause` */
+  cause?: string
+  /** `depth` */
+  depth?: number
   /** `delayMs` */
   delayMs?: number
   /** `code` */
@@ -184,11 +190,31 @@ export interface FailureOut {
   providerCode?: string
 }
 
+/** A checkpoint without a fresh summary, but for its tail. */
+export interface FallbackOut {
+  /** `failureReason` */
+  reason: string
+  /** The text. */
+  summary: string
+  /** `readFiles` */
+  readFiles: Array<string>
+  /** `modifiedFiles` */
+  modifiedFiles: Array<string>
+  /** Estimated tokens of what was to be summarized. */
+  tokensBefore: number
+  /** Estimated tokens of the text. */
+  tokensAfter: number
+  /** Tokens that the tail is to have at most. */
+  tailBudget: number
+  /** Tokens of a tail that just fits. */
+  tailRoom: number
+}
+
 /** pi's cut point. */
 export declare function findCut(source: unknown, start: number, end: number, keepRecentTokens: number, options?: object | undefined | null): CutOut
 
 /** Begins to write a checkpoint; the host's callback hears of the end. Empties the passage. */
-export declare function generate(run: ExternalObject<OwnedRun>, passage: ExternalObject<Passage>, input: RunInput, request: object, connections: ExternalObject<Connections> | undefined | null, host: (arg: HostCall) => void): void
+export declare function generate(run: ExternalObject<OwnedRun>, passage: ExternalObject<Passage>, input: RunInput, request: object, cache: ExternalObject<Cache>, connections: ExternalObject<Connections> | undefined | null, host: (arg: HostCall) => void): void
 
 /** What the callback in `js/host.js` is called with. */
 export interface HostCall {
@@ -210,6 +236,20 @@ export interface HostCall {
   outcome?: OutcomeOut
 }
 
+/** Keeps what another cache has kept. */
+export declare function keepSummaries(cache: ExternalObject<Cache>, entries: Array<KeptSummary>): void
+
+/** What is kept of one session, or of all, least recently used first. */
+export declare function keptSummaries(cache: ExternalObject<Cache>, session?: string | undefined | null): Array<KeptSummary>
+
+/** A finished request. */
+export interface KeptSummary {
+  /** What was asked, and by whom. */
+  key: string
+  /** The answer. */
+  summary: string
+}
+
 /** The raw estimate of each message. */
 export declare function messageTokens(source: unknown, start: number, end: number, options?: object | undefined | null): Array<number>
 
@@ -225,6 +265,9 @@ export interface NetworkIn {
   extraCertificates: string
 }
 
+/** An empty cache. */
+export declare function newCache(): ExternalObject<Cache>
+
 /** An empty resident transcript. */
 export declare function newResident(): ExternalObject<Resident>
 
@@ -237,6 +280,10 @@ export interface OutcomeOut {
   checkpoint?: CheckpointOut
   /** Why there is none. */
   failure?: FailureOut
+  /** What may stand in its place. */
+  fallback?: FallbackOut
+  /** What was done. */
+  tally: TallyOut
 }
 
 /** The messages of a range as a passage, which outlives later edits. */
@@ -267,11 +314,54 @@ export declare function promptTokens(history: number, prefix: number, previous: 
 /** Reads a session file. */
 export declare function readSession(path: string): Promise<Session>
 
+/** What a recovery needs beside the numbers of the budget. */
+export interface RecoveryIn {
+  /** Recent context that the host keeps; negative where it does not say. */
+  keepRecent: number
+  /** Tokens of what every request holds, and of the messages about to be sent. */
+  beside: number
+  /** Tokens of the tail behind a summary. */
+  tail: number
+  /** `fail`, `notice` or `excerpt`. */
+  onFailure: string
+}
+
 /** The reduction of a passage. Empties it. */
 export declare function reduce(passage: ExternalObject<Passage>): Array<EditOut>
 
 /** Indices of the messages that the reduction changes. */
 export declare function reducible(source: unknown, start: number, end: number): Array<number>
+
+/** The budgets of a refine run: numbers of the model, then those of the run (`RefineIn`). */
+export declare function refineBudgets(limits: Array<number>, numbers: Array<number>, previousTokens: number, charsPerToken: number, options: object): RefineBudgetsOut
+
+/** Every budget of a refine run, in tokens but for the ratio. */
+export interface RefineBudgetsOut {
+  /** `ratio` */
+  ratio: number
+  /** `safetyBudget` */
+  safetyBudget: number
+  /** `maxPromptTokens` */
+  maxPromptTokens: number
+  /** `hardCeiling` */
+  hardCeiling: number
+  /** `maxOutputTokens` */
+  maxOutputTokens: number
+  /** `summaryCeilingTokens` */
+  summaryCeilingTokens: number
+  /** `chunkBudget` */
+  chunkBudget: number
+}
+
+/** What a refine run needs beside the numbers of its model. */
+export interface RefineIn {
+  /** Main window, reserve, `maxPromptTokens`, `maxOutputTokens`, `summaryCeilingTokens`; negative where absent. */
+  numbers: Array<number>
+  /** UTF-16 units of a token. */
+  charsPerToken: number
+  /** When it is written, as a person reads it. */
+  writtenAt?: string
+}
 
 /** Plans the replay of stored messages. */
 export declare function replayPlan(source: unknown, start: number, end: number, options?: object | undefined | null): TailOut
@@ -312,12 +402,16 @@ export declare function residentBytes(resident: ExternalObject<Resident>): numbe
 export interface RunInput {
   /** Messages of the history; the rest of the passage is the turn prefix. */
   history: number
-  /** The previous summary; empty for none. */
+  /** The previous summary as it is stored; empty for none. */
   previous: string
   /** Paths that were read, as the host knows them. */
   read?: Array<string>
   /** Paths that were changed, as the host knows them. */
   modified?: Array<string>
+  /** Paths that the earlier checkpoint names as read. */
+  earlierRead: Array<string>
+  /** And as changed. */
+  earlierModified: Array<string>
   /** Numbers of the budget, then of the summarizer's model or else of the main model. */
   limits: Array<number>
   /** Exact strings that must not leave. */
@@ -328,6 +422,14 @@ export interface RunInput {
   hearsEvents: boolean
   /** Whether the host has a word on retries. */
   decidesRetries: boolean
+  /** The refine strategy, where it is chosen. */
+  refine?: RefineIn
+  /** Name of the session, where finished requests are to be kept. */
+  session?: string
+  /** `provider/id` of the summarizer's model. */
+  model?: string
+  /** What is to be done with a failure, where that is asked for. */
+  recovery?: RecoveryIn
 }
 
 /** The context of a session's newest branch. JSON text keeps the lone surrogates that a string would lose. */
@@ -366,6 +468,9 @@ export declare function shortened(passage: ExternalObject<Passage>, targets: Arr
 /** A store for texts, which `read` then fills: tool results to some units beyond their cap, else everything whole. */
 export declare function store(records: Uint32Array, words: number, beyondCap?: number | undefined | null): ExternalObject<Store>
 
+/** A summary without what a fallback added to it. */
+export declare function stripFallbackNotice(summary: string): string
+
 /** The policy of a chain when none is given. */
 export declare function summaryRetryPolicy(): PolicyOut
 
@@ -383,6 +488,24 @@ export interface TailOut {
 
 /** Plans the retained tail. */
 export declare function tailPlan(source: unknown, start: number, end: number, maxTokens: number, options?: object | undefined | null): TailOut
+
+/** What a run did, however it ended. */
+export interface TallyOut {
+  /** Requests that were sent. */
+  requests: number
+  /** What they cost. */
+  usage?: UsageOut
+  /** `cacheHits` */
+  cacheHits: number
+  /** `retrySplits` */
+  splits: number
+  /** `shrinkCount` */
+  compressions: number
+  /** Steps that were reached. */
+  stages: Array<string>
+  /** What the host was warned of. */
+  warnings: Array<string>
+}
 
 /** pi-ai's `Usage`. */
 export interface UsageOut {
@@ -412,8 +535,6 @@ export interface WrittenOut {
   chunks: number
   /** Whether tool output was thinned. */
   reduced: boolean
-  /** Requests that were sent. */
-  requests: number
-  /** What they cost. */
-  usage?: UsageOut
+  /** The budgets of a refine run. */
+  budgets?: RefineBudgetsOut
 }

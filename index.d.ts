@@ -28,7 +28,7 @@ export type Dialect =
 export interface Sizing {
   /** Default `"pi-0.87"`. */
   dialect?: Dialect | undefined;
-  /** UTF-16 units that one token stands for; above 0. Default 4 (requirements A37). */
+  /** UTF-16 units that one token stands for; above 0. Default 4 (requirements A37); 3 in refine (D25). */
   charsPerToken?: number | undefined;
 }
 
@@ -53,6 +53,8 @@ export interface SummaryInput<S> {
   fileOps?: FileOperations | undefined;
   /** Size of the context before, in tokens. Absent: estimated. */
   tokensBefore?: number | undefined;
+  /** pi's compaction settings. `reserveTokens`, 16,384 by default, goes into {@link refineBudgets}. */
+  settings?: { reserveTokens?: number | undefined; keepRecentTokens?: number | undefined } | undefined;
 }
 
 /** Paths by what was done to them. */
@@ -68,6 +70,7 @@ export interface BudgetLimits {
   hardLimit: number;
   /** What the window holds beyond that. */
   requestHeadroom: number;
+  /** Recent context that a compaction keeps. Default: the preparation's setting, else that of {@link contextBudget}. */
   keepRecentTokens?: number | undefined;
 }
 
@@ -249,7 +252,7 @@ export interface ChunkOptions extends PromptOptions {
   reserve?: number | undefined;
   /** The most chunks. Default 16. */
   maxChunks?: number | undefined;
-  /** The fewest chunks, where the range has as many messages. Default 1. */
+  /** The fewest chunks, where the range has as many call groups. Default 1. */
   minChunks?: number | undefined;
   /**
    * `"turn"`: cut between turns; inside a turn only where it does not fit a chunk or `maxChunks` would be exceeded,
@@ -455,8 +458,12 @@ export type CompactionEvent =
   | { type: "replan"; requests: number; shape: CompactionShape; promptLimit: number }
   /** A request will be repeated after `delayMs`. */
   | { type: "retry"; index: number; attempt: number; delayMs: number; code: CompactionErrorCode }
-  /** A part of the range is summarized. */
-  | { type: "chunk"; index: number; of: number; summaryTokens: number }
+  /** A part of the range is summarized; `cached` without a request. */
+  | { type: "chunk"; index: number; of: number; summaryTokens: number; cached: boolean }
+  /** Refine: a chunk is halved, since its `prompt` would be too large or its `answer` was cut off. */
+  | { type: "split"; index: number; of: number; cause: "prompt" | "answer"; depth: number }
+  /** Refine: the running summary was compressed, in tokens. */
+  | { type: "compress"; tokensBefore: number; tokensAfter: number }
   | { type: "warning"; message: string }
   | { type: "done"; requests: number; tokensBefore: number; tokensAfter: number };
 
@@ -474,11 +481,25 @@ export interface CompactionRequest<P extends SummaryInput<Messages<MessageLike>>
   preparation: P;
   budget: BudgetLimits;
   summarizer: Summarizer;
-  /** `"chain"`: each request carries the summary so far. Default; ignored for `extractive`. */
-  strategy?: "chain" | undefined;
-  /** Limits of the conversation's own model, where the summarizer has no model. */
+  /**
+   * `"chain"`: one request where it fits; else a reduction, then at most 16 chunks, each carrying the summary so far
+   * (ADR 0302). Default. `"refine"`: always a running summary over chunks by {@link refineBudgets}; chunks split where
+   * a prompt or an answer gets too large, and the running summary is compressed where it does (requirements D1–D90).
+   * Ignored for `extractive`.
+   */
+  strategy?: "chain" | "refine" | undefined;
+  /** What refine shall not work out by its formulas. */
+  refine?: RefineSettings | undefined;
+  /** Limits of the conversation's own model. Default: the window of the budget. */
   mainModel?: ModelLimits | undefined;
-  /** Default {@link COMPACTION_SUMMARY_RETRY_POLICY}. */
+  /**
+   * Where it is given, each finished request is kept under it (see {@link exportCache}), and a later run of the same
+   * session, model, budgets and instructions does not make it again.
+   */
+  sessionId?: string | undefined;
+  /** Milliseconds since the epoch: the time that refine writes around its summary. Absent: no time is written. */
+  now?: number | undefined;
+  /** Default {@link COMPACTION_SUMMARY_RETRY_POLICY}; in refine two retries after 1 and 2 seconds, of empty answers too. */
   retry?: RetryPolicy | undefined;
   /**
    * The host's word on whether a failed request is sent again, within the policy. Without a boolean answer the
@@ -486,7 +507,7 @@ export interface CompactionRequest<P extends SummaryInput<Messages<MessageLike>>
    * malformed requests do not. An overflow is never sent again.
    */
   isRetryable?(error: CompactionError): boolean | undefined;
-  /** The most requests, first tries and retries alike. Default 64. */
+  /** The most requests, first tries and retries alike. Default 64; in refine 256. */
   maxRequests?: number | undefined;
   /** Exact strings that must not leave: masked in prompts, summary and file lists. */
   secrets?: readonly string[] | undefined;
@@ -504,13 +525,23 @@ export type CompactionDetails = {
   /** The kind of the summarizer. */
   summarizer: Summarizer["kind"];
   /** Where a model wrote the summary: how, in how many chunks and requests. */
-  strategy?: "chain";
+  strategy?: "chain" | "refine";
   shape?: CompactionShape;
   chunks?: number;
   /** Whether tool output was thinned for the requests. */
   reduced?: boolean;
   /** Requests that were sent, retries included. */
   requests?: number;
+  /** Requests that an earlier run had made already. */
+  cacheHits?: number;
+  /** Refine: `provider/id` of the model that wrote. */
+  refineCompactModel?: string;
+  /** Refine: every budget of the run. */
+  budgets?: RefineBudgets;
+  /** Refine: how often a chunk was halved. */
+  retrySplits?: number;
+  /** Refine: how often the running summary was compressed. */
+  shrinkCount?: number;
   /** Estimated tokens of the range and the previous summary. */
   tokensBefore: number;
   /** Estimated tokens of the checkpoint in their place. */
@@ -533,14 +564,235 @@ export type CompactionResult<P> = {
  *
  * @returns rejects with `signal.reason` as soon as the signal fires, and nothing is sent after that; else with
  *   {@link CompactionError}: `no_new_history` for an empty range; `summary_budget` when the budget leaves nothing for
- *   text (a previous summary that alone fills the limit included: shorten it first), or more than 16 chunks or
- *   `maxRequests` requests would be needed; `summary_incomplete`, `summary_empty`, `summary_refused` for an answer
+ *   text, or more than 16 chunks or `maxRequests` requests would be needed; `summary_incomplete`, `summary_empty`, `summary_refused` for an answer
  *   that is no summary; `context_overflow` and `summary_provider` for a provider that failed, with what the host's
  *   client threw as `cause`; `unsupported_api`; `invalid_argument`
  */
 export function generateCompaction<P extends SummaryInput<Messages<MessageLike>>>(
   request: CompactionRequest<P>,
 ): Promise<CompactionResult<P>>;
+
+/** Settings of the refine strategy; each beats its own formula and no other (requirements D26, D98–D104). */
+export interface RefineSettings {
+  /** The most tokens of one whole prompt. */
+  maxPromptTokens?: number | undefined;
+  /** Tokens allowed for an answer, whatever the model states. */
+  maxOutputTokens?: number | undefined;
+  /** Tokens of the running summary beyond which it is compressed. */
+  summaryCeilingTokens?: number | undefined;
+  /** UTF-16 units of a token; above 0, fractions allowed. 3 by default, 4 for English, 1.5 to 2 for CJK. */
+  charsPerToken?: number | undefined;
+}
+
+/** Every budget of a refine run, in tokens but for the ratio. */
+export type RefineBudgets = {
+  /** Windows of the summary model that the main model's window takes: the fewest chunks (D16). */
+  ratio: number;
+  /** 0.75 of the window without the reserve, from 8,000 to 50,000 (D17). */
+  safetyBudget: number;
+  /** The most of one whole prompt: half of the window at most (D18, D19). */
+  maxPromptTokens: number;
+  /** What the window leaves for an answer beside the largest prompt (D21). */
+  hardCeiling: number;
+  /** Allowed for an answer (D22); no more than the model's `maxTokens`. */
+  maxOutputTokens: number;
+  /** Of the running summary, beyond which it is compressed (D23). */
+  summaryCeilingTokens: number;
+  /** The most of one chunk; 0 where ceiling and words around the text leave nothing (D24, D38, G6). */
+  chunkBudget: number;
+};
+
+export interface RefineBudgetsInput extends PromptOptions {
+  /** The conversation's own model. */
+  mainModel?: ModelLimits | undefined;
+  /** The model that summarizes. */
+  summaryModel: ModelLimits;
+  /** pi's `compaction.reserveTokens`. Default 16,384. */
+  reserveTokens?: number | undefined;
+  /** Default 0. */
+  previousSummaryTokens?: number | undefined;
+  settings?: RefineSettings | undefined;
+}
+
+/**
+ * The budgets of a refine run (requirements D14–D24, D38, vectors F2, G6). An unknown window is 32,000 tokens. Where
+ * floors and caps disagree, the cap of the prompt wins. Never throws for a window that is too small.
+ *
+ * @throws CompactionError `invalid_argument`
+ */
+export function refineBudgets(input: RefineBudgetsInput): RefineBudgets;
+
+/**
+ * The usable settings of a value from a file, and what is wrong with the rest: unknown keys, wrong types, token
+ * numbers that are negative or fractional. Never throws (requirements D98–D104).
+ */
+export function parseRefineSettings(value: unknown): {
+  settings: RefineSettings;
+  /** `field` is empty where the value itself is no object. */
+  problems: { field: string; expected: string }[];
+};
+
+/** Finished requests, least recently used first; plain JSON. Their summaries are text of the session. */
+export type SummaryCache = { version: 1; entries: { key: string; summary: string }[] };
+
+/**
+ * What this environment has kept of finished requests: at most 400, for a host that wants them to survive it
+ * (requirements D48–D53).
+ *
+ * @param sessionId only those of this session
+ * @throws CompactionError `invalid_argument`
+ */
+export function exportCache(sessionId?: string): SummaryCache;
+
+/**
+ * Adds what {@link exportCache} gave, here or elsewhere.
+ *
+ * @throws CompactionError `invalid_argument` for anything else; then nothing was added
+ */
+export function importCache(cache: SummaryCache): void;
+
+/** A stored checkpoint that a compaction carries on. A record of the host fits. */
+export interface PreviousCheckpoint {
+  summary: string;
+  /** `generation`, `readFiles` and `modifiedFiles` are read. What is of another shape is ignored and reported. */
+  details?: unknown;
+}
+
+export interface RecoveryRequest<P extends SummaryInput<Messages<MessageLike>>> extends CompactionRequest<P> {
+  /** Why the host compacts. `"manual"` never falls back (requirements A59, B26). */
+  reason: "threshold" | "overflow" | "manual";
+  /** What a fallback's window has to be, as in {@link RetainedTailOptions}. Default `"active_turn"`. */
+  retentionMode?: "active_turn" | "completed_turn" | undefined;
+  /** Tokens of what every request holds besides messages: system prompt, tools. Default 0. */
+  fixedTokens?: number | undefined;
+  /** Messages about to be sent with the next request. */
+  pendingMessages?: Messages<MessageLike> | undefined;
+  /** Before `preparation.previousSummary`, where both are there. */
+  previousCheckpoint?: PreviousCheckpoint | undefined;
+  /** The newest checkpoint is the newest entry: there is nothing to summarize, and no request is made (B8, B9). */
+  leafIsCheckpoint?: boolean | undefined;
+  /** The whole transcript, from which the smaller tail is then rebuilt. Default: the preparation's messages. */
+  transcript?: Messages<MessageLike> | undefined;
+  /**
+   * `"extractive"`: beside a fallback's notice stands a summary of the range that no model wrote, marked as such.
+   * Default `"notice"`.
+   */
+  fallbackSummary?: "notice" | "extractive" | undefined;
+}
+
+/** Why a fallback has no summary: a closed set (requirements C41, C42). */
+export type FailureReason = "no_new_history" | "summary_budget" | "summary_provider" | "checkpoint_oversized";
+
+/** Messages of a preparation. */
+export type MessageOf<P> = P extends SummaryInput<Messages<infer M>> ? M : MessageLike;
+
+/** A checkpoint and what stays word for word behind it. */
+export type RecoveredCheckpoint<P> = Omit<CompactionResult<P>, "details" | "retainedTail"> & {
+  /**
+   * Of a summary `preparation.retainedTail`, as far as it can be replayed; of a fallback the recent window: of
+   * history, turn prefix and `preparation.retainedTail`, or of `transcript`.
+   */
+  retainedTail: MessageOf<P>[];
+  details: CompactionDetails & {
+    /** One more than the previous checkpoint's, from 1. */
+    generation: number;
+    /** Only of a fallback, as the next two. */
+    fallback?: "retained_tail";
+    retainedTailShape?: "recent_window";
+    failureReason?: FailureReason;
+  };
+};
+
+/** Steps of a recovery, in the order in which they were first reached. */
+export type RecoveryStage =
+  | "plan"
+  | "reduce"
+  | "chunks"
+  | "request"
+  | "replan"
+  | "split"
+  | "compress"
+  | "recheck"
+  | "fallback";
+
+/** What a recovery did, however it ended. */
+export type RecoveryReport = {
+  /** Tokens of the messages and of the previous summary, without `fixedTokens` and pending messages. */
+  tokensBefore: number;
+  /** The same afterwards: checkpoint and tail. As before where there is no checkpoint. */
+  tokensAfter: number;
+  /** Whether that is less (requirements G18). */
+  shrank: boolean;
+  /** Requests that were sent, retries included. */
+  requests: number;
+  /** What they cost together, where they reported it. */
+  usage?: Usage;
+  stages: RecoveryStage[];
+  /** What was repaired or could not be used, in words. Each was an event `warning` too. */
+  warnings: string[];
+};
+
+export type CompactionOutcome<P> =
+  | { kind: "summary"; checkpoint: RecoveredCheckpoint<P>; report: RecoveryReport }
+  /** `error`: why there is no summary. */
+  | { kind: "fallback"; checkpoint: RecoveredCheckpoint<P>; error: CompactionError; report: RecoveryReport }
+  /** The context is as it was, and too large. */
+  | { kind: "failed"; error: CompactionError; report: RecoveryReport };
+
+/**
+ * {@link generateCompaction}, a recheck of what comes out, and a fallback where there is no summary that fits
+ * (ADR 0049, 0282, 0302): the previous summary, at most {@link ContextBudget.fallbackSummaryChars} long, a notice, and
+ * the newest window of at most {@link ContextBudget.fallbackTailTokens} and `keepRecentTokens`; less of both where the
+ * fixed and the pending leave less. Checkpoint, tail, fixed and pending stay below `hardLimit`, or the outcome is
+ * `failed`.
+ *
+ * A fallback follows on `no_new_history`, `summary_budget`, `context_overflow`, `checkpoint_oversized` and the four
+ * `summary_…` codes of a provider, unless the reason is `"manual"`. Its text is the same for the same input. Secrets
+ * are masked in it; its messages are the host's own.
+ *
+ * @returns rejects with `signal.reason` when the signal fires, and with `invalid_argument` for a malformed request;
+ *   every other failure is an outcome
+ */
+export function compactWithRecovery<P extends SummaryInput<Messages<MessageLike>>>(
+  request: RecoveryRequest<P>,
+): Promise<CompactionOutcome<P>>;
+
+/**
+ * A summary without what a fallback added to it: the notice, the line that stands for a missing checkpoint, and the
+ * text that no model wrote. Empty when nothing else is there (requirements B19, G19).
+ *
+ * @throws CompactionError `invalid_argument`
+ */
+export function stripFallbackNotice(summary: string): string;
+
+/** A stored checkpoint, as a host keeps it. */
+export interface CheckpointRecord {
+  readonly id: string;
+  readonly throughMessageId: string;
+  readonly summary: string;
+  readonly details?: unknown;
+}
+
+/** What a transcript shows of a checkpoint (requirements A55–A58). */
+export type CompactionMark = {
+  id: string;
+  throughMessageId: string;
+  /** From 1. */
+  generation: number;
+  /** A quarter of the summary's UTF-16 units. */
+  summaryTokens: number;
+  /** False where the context was begun anew without a summary (`details.strategy` is `"fresh_window"`). */
+  summarized: boolean;
+  /** The summary failed, and recent context was kept instead. */
+  fallback?: "retained_tail";
+};
+
+/**
+ * The mark of a stored checkpoint, old ones included.
+ *
+ * @throws CompactionError `invalid_argument` for anything but a record with a summary
+ */
+export function compactionMark(record: CheckpointRecord): CompactionMark;
 
 /**
  * A transcript that stays on the native side, so that nothing is read twice: sizes and prompt text of each message
@@ -587,6 +839,8 @@ export type CompactionErrorCode =
   | "summary_incomplete"
   | "summary_empty"
   | "summary_refused"
+  /** A checkpoint, with what stands beside it in the context, would exceed the hard limit. */
+  | "checkpoint_oversized"
   /** The wire format, or what a model asks of it, is not spoken natively; a summarizer of kind `callback` is the way out. */
   | "unsupported_api"
   | "session_file"

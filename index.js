@@ -1,7 +1,11 @@
 "use strict";
 
 const { CompactionError, typed, typedAsync } = require("./js/errors.js");
+const cache = require("./js/cache.js");
+const checkpoint = require("./js/checkpoint.js");
 const generate = require("./js/generate.js");
+const recovery = require("./js/recovery.js");
+const refine = require("./js/refine.js");
 const shaping = require("./js/shaping.js");
 const sizing = require("./js/sizing.js");
 const { Transcript } = require("./js/transcript.js");
@@ -10,16 +14,23 @@ require("./js/warm-up.js");
 const COMPACTION_SUMMARY_RETRY_POLICY = generate.COMPACTION_SUMMARY_RETRY_POLICY;
 const buildRetainedTail = typed(shaping.buildRetainedTail);
 const compactionSummaryWouldExceedBudget = typed(sizing.compactionSummaryWouldExceedBudget);
+const compactWithRecovery = typedAsync(recovery.compactWithRecovery);
+const compactionMark = typed(checkpoint.compactionMark);
 const contextBudget = typed(sizing.contextBudget);
 const estimateContextTokens = typed(sizing.estimateContextTokens);
 const estimateSummaryPromptTokens = typed(sizing.estimateSummaryPromptTokens);
 const estimateTokens = typed(sizing.estimateTokens);
+const exportCache = typed(cache.exportCache);
 const findCut = typed(sizing.findCut);
 const generateCompaction = typedAsync(generate.generateCompaction);
+const importCache = typed(cache.importCache);
+const parseRefineSettings = typed(refine.parseRefineSettings);
 const planChunks = typed(shaping.planChunks);
 const reduceSummaryInput = typed(shaping.reduceSummaryInput);
+const refineBudgets = typed(refine.refineBudgets);
 const replayRetainedTail = typed(shaping.replayRetainedTail);
 const serializeConversation = typed(sizing.serializeConversation);
+const stripFallbackNotice = typed(checkpoint.stripFallbackNotice);
 
 // Plain names, so that Node finds them as named ESM imports.
 module.exports = {
@@ -27,15 +38,22 @@ module.exports = {
   CompactionError,
   Transcript,
   buildRetainedTail,
+  compactWithRecovery,
+  compactionMark,
   compactionSummaryWouldExceedBudget,
   contextBudget,
   estimateContextTokens,
   estimateSummaryPromptTokens,
   estimateTokens,
+  exportCache,
   findCut,
   generateCompaction,
+  importCache,
+  parseRefineSettings,
   planChunks,
   reduceSummaryInput,
+  refineBudgets,
   replayRetainedTail,
   serializeConversation,
+  stripFallbackNotice,
 };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { generateCompaction } from "../index.js";
+import { contextBudget, generateCompaction } from "../index.js";
 import {
   client,
   conversationOf,
@@ -159,6 +159,7 @@ test("details say how the checkpoint was written", async () => {
       chunks: shape === "chunks" ? calls.length : 1,
       reduced: false,
       requests: calls.length,
+      cacheHits: 0,
     });
     assert.equal(tokensAfter, Math.ceil(checkpoint.summary.length / 4));
     assert.ok(Number.isInteger(tokensBefore) && tokensBefore > 0);
@@ -184,7 +185,7 @@ test("events come in order, and hold numbers and closed words only", async () =>
       const again = { type: "retry", index, attempt: 1, delayMs: 1, code: "summary_provider" };
       expected.push(/** @type {any} */ (again), /** @type {any} */ (step(index, 2)));
     }
-    expected.push(/** @type {any} */ ({ type: "chunk", index, of, summaryTokens: 3 }));
+    expected.push(/** @type {any} */ ({ type: "chunk", index, of, summaryTokens: 3, cached: false }));
   }
   const bare = events.map(({ promptTokens, tokensBefore, tokensAfter, ...rest }) => rest);
   assert.deepEqual(bare, [...expected, { type: "done", requests: of + 1 }]);
@@ -280,12 +281,17 @@ test("openclaw#80641 an answer beyond its allowance is carried on cut, and store
   assert.equal(checkpoint.summary, long);
 });
 
-test("G11 a previous summary that is alone over the budget is refused before any request", async () => {
+test("openclaw#80641 a previous summary that is alone over the budget is cut where it is carried, and told of", async () => {
   const previousSummary = `HEAD ${"p".repeat(60_000)} TAIL`;
   for (const messages of [SHORT, LONG.slice(0, 30)]) {
-    const { calls, error } = await run(windowed(16_384, 8_192), prepared(messages, { previousSummary }));
-    assert.equal(error?.code, "summary_budget");
-    assert.equal(calls.length, 0);
+    const by = windowed(16_384, 8_192);
+    const { calls, error, events } = await run(by, prepared(messages, { previousSummary }));
+    assert.equal(error, undefined);
+    const { summaryInputLimit } = contextBudget(by.summarizer.model);
+    for (const made of calls) assert.ok(sentTokens(made) < summaryInputLimit + 2_048);
+    assertCarriedCut(calls[0], "the first request");
+    const warnings = events.filter(({ type }) => type === "warning").map(({ message }) => message);
+    assert.equal(warnings.filter((message) => message.includes("previous summary")).length, 1);
   }
 });
 

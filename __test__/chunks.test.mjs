@@ -124,19 +124,31 @@ test("D42 C39 the packing is greedy: no two neighbouring chunks would fit one", 
   }
 });
 
-test("D36 D43 D44 minChunks: at least as many, as far as there are messages", () => {
+/** Messages before which a range may be cut without parting a call from its result. */
+function groupsOf(/** @type {readonly any[]} */ range) {
+  return range.filter(({ role }) => role !== "toolResult").length;
+}
+
+test("D36 D43 D44 minChunks: at least as many, as far as there are call groups", () => {
   for (let seed = 0; seed < 1_500; seed++) {
     const minChunks = 1 + (seed % 12);
     const given = input(soundTranscript(seed, 14));
     const { range, chunks } = checkPlan(given, { promptLimit: 100_000, minChunks }, `seed ${seed}`);
     assert.ok(
-      chunks.length >= Math.min(minChunks, range.length),
+      chunks.length >= Math.min(minChunks, groupsOf(range)),
       `seed ${seed}: ${chunks.length} of ${minChunks}`,
     );
   }
 });
 
-test("D41 D44 minChunks cuts a call from its result only where no other cut is left", () => {
+test("D41 D44 minChunks never cuts a call from its result", () => {
+  const one = [{ role: "user", content: "go" }, ...toolCalls(1, "o".repeat(400))];
+  const few = planChunks(input(one), { promptLimit: 100_000, minChunks: 9 }) ?? [];
+  assert.deepEqual(
+    few.map((chunk) => chunk.length),
+    [1, 2],
+  );
+
   const range = [{ role: "user", content: "go" }, ...toolCalls(10, "o".repeat(400)), answer("done")];
   const chunks = planChunks(input(range), { promptLimit: 100_000, minChunks: 4 }) ?? [];
   assert.equal(chunks.length, 4);

@@ -31,6 +31,21 @@ function optionalCount(value, name) {
   return value === undefined || value === null ? ABSENT : count(value, name);
 }
 
+/** @param {any} value @param {string} name @returns {string | undefined} */
+function optionalText(value, name) {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "string") throw invalidArgument(name, "a string");
+  return value;
+}
+
+/** pi's compaction settings in a preparation. @param {any} preparation @param {string} name @returns {any} */
+function settingsOf(preparation, name) {
+  const settings = optional(preparation.settings, `${name}.settings`) ?? {};
+  optionalCount(settings.reserveTokens, `${name}.settings.reserveTokens`);
+  optionalCount(settings.keepRecentTokens, `${name}.settings.keepRecentTokens`);
+  return settings;
+}
+
 /** A budget as its numbers. @param {any} value @param {string} name */
 function budgetLimits(value, name) {
   const { hardLimit, requestHeadroom, keepRecentTokens } = required(value, name);
@@ -65,6 +80,17 @@ function summaryInput(value, name) {
   return { history, prefix, previousSummary };
 }
 
+/** @param {any} value @param {string} name @param {readonly string[]} of */
+function choice(value, name, of) {
+  if (of.includes(value)) return value;
+  throw invalidArgument(name, of.map((word) => `"${word}"`).join(" or "));
+}
+
+/** @param {any} value @param {string} name */
+function flag(value, name) {
+  if (![undefined, null, true, false].includes(value)) throw invalidArgument(name, "a boolean");
+}
+
 /** @param {any} value @param {string} name */
 function optionalFunction(value, name) {
   if (value !== undefined && value !== null && typeof value !== "function") {
@@ -86,10 +112,15 @@ function abortSignal(value, name) {
 module.exports = {
   abortSignal,
   budgetLimits,
+  choice,
   count,
+  flag,
   modelLimits,
   optional,
+  optionalCount,
   optionalFunction,
+  optionalText,
   required,
+  settingsOf,
   summaryInput,
 };

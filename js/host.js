@@ -18,15 +18,15 @@ const { fromFailure } = require("./errors.js");
 /** What the native side calls. Nothing that a host's function throws may escape. @param {HostRun} host */
 function callbackOf(host) {
   return (/** @type {any} */ call) => {
-    if (call.kind === "event") tell(host, call.event);
+    if (call.kind === "event") tell(host.request, call.event);
     else if (call.kind === "end") host.settle(call.outcome);
     else if (call.kind === "retry") binding.answerRetry(host.run, call.id, wordOn(host, call.failure));
     else complete(host, call);
   };
 }
 
-/** A listener that throws hears no less and breaks nothing. @param {HostRun} host */
-function tell({ request }, event) {
+/** A listener that throws hears no less and breaks nothing. @param {any} request @param {object} event */
+function tell(request, event) {
   try {
     request.onEvent?.(event);
   } catch {}
@@ -167,4 +167,4 @@ function waitOf(value) {
   return Math.max(0, Date.parse(value) - Date.now());
 }
 
-module.exports = { callbackOf };
+module.exports = { callbackOf, tell };

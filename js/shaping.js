@@ -2,6 +2,7 @@
 
 const { count, optional, required, summaryInput } = require("./arguments.js");
 const { Depth, binding, wholePassageOf } = require("./crossing.js");
+const { RECENT_WINDOW } = require("./checkpoint.js");
 const { applyEdits } = require("./edits.js");
 const { MessageList } = require("./list.js");
 
@@ -55,19 +56,21 @@ function buildRetainedTail(messages, maxTokens, options) {
   return tailOf(range.messages, plan, chosen);
 }
 
-/** How a checkpoint record says that its tail is a recent window (requirements C14). */
-const RECENT_WINDOW = "recent_window";
-
 function replayRetainedTail(recordOrMessages) {
   const isList = Array.isArray(recordOrMessages);
   const kept = isList ? recordOrMessages : recordOrMessages?.retainedTail;
   if (!Array.isArray(kept)) return [];
+  const sound = replayable(kept);
+  if (isList || recordOrMessages.details?.retainedTailShape === RECENT_WINDOW) return sound;
+  return sound.filter((message) => message.role === "user").slice(-1);
+}
+
+/** The sound messages of a list. @param {readonly any[]} kept @returns {any[]} */
+function replayable(kept) {
   const messages = kept.filter((message) => message !== null && typeof message === "object");
   const list = MessageList.of(messages, "messages");
   const plan = list.with(undefined, Depth.COUNTED, (...source) => binding.replayPlan(...source));
-  const sound = tailOf(messages, plan, undefined);
-  if (isList || recordOrMessages.details?.retainedTailShape === RECENT_WINDOW) return sound;
-  return sound.filter((message) => message.role === "user").slice(-1);
+  return tailOf(messages, plan, undefined);
 }
 
 function planChunks(input, options) {
@@ -86,4 +89,11 @@ function planChunks(input, options) {
   });
 }
 
-module.exports = { buildRetainedTail, planChunks, reduceSummaryInput, replayRetainedTail };
+module.exports = {
+  buildRetainedTail,
+  planChunks,
+  reduceSummaryInput,
+  replayRetainedTail,
+  replayable,
+  tailOf,
+};

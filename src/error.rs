@@ -19,6 +19,8 @@ pub enum ErrorCode {
     SummaryEmpty,
     /// The model refused, was filtered, or called a tool.
     SummaryRefused,
+    /// A checkpoint, with what stands beside it, would exceed the hard limit.
+    CheckpointOversized,
     /// The wire format, or what a model asks of it, is not spoken.
     UnsupportedApi,
     /// A session file could not be read.
@@ -40,6 +42,7 @@ impl ErrorCode {
             Self::SummaryIncomplete => "summary_incomplete",
             Self::SummaryEmpty => "summary_empty",
             Self::SummaryRefused => "summary_refused",
+            Self::CheckpointOversized => "checkpoint_oversized",
             Self::UnsupportedApi => "unsupported_api",
             Self::SessionFile => "session_file",
             Self::Internal => "internal",

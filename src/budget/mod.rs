@@ -1,4 +1,5 @@
 //! How large things may be.
 
 pub mod guard;
+pub mod refine_budgets;
 pub mod window;

@@ -7,6 +7,9 @@ const UNKNOWN_OUTPUT: u64 = 8_192;
 /// Share of a learned window that an answer may take: what is left of a range is to fit into as many requests as any
 /// other, and a summary that is carried takes as much again of each.
 const LEARNED_OUTPUT: f64 = 0.25;
+/// Share of a prompt that a summary may take which is carried along whole. A longer one is cut to what is held back
+/// anyway: beside it nothing would be summarized.
+const MOST_CARRIED: f64 = 0.75;
 /// Tokens held back in each prompt for the template, its tags and the estimate's error (requirements A40, G16).
 pub const PROMPT_MARGIN: u64 = 2_048;
 
@@ -17,6 +20,27 @@ pub struct BudgetLimits {
     pub hard_limit: u64,
     /// What the window holds beyond that.
     pub request_headroom: u64,
+}
+
+impl BudgetLimits {
+    /// Tokens of recent context that a compaction keeps.
+    #[must_use]
+    pub fn keep_recent(self) -> u64 {
+        let hard = self.hard_limit;
+        share(hard, 0.2).clamp(8_000, 64_000).min(share(hard, 0.5).max(1))
+    }
+
+    /// The most tokens that a fallback's tail may take.
+    #[must_use]
+    pub fn fallback_tail(self) -> u64 {
+        share(self.hard_limit, 0.25)
+    }
+
+    /// The most UTF-16 units that a fallback carries of an earlier summary.
+    #[must_use]
+    pub fn fallback_summary_chars(self) -> u64 {
+        share(self.hard_limit, 0.75).clamp(256, 12_000)
+    }
 }
 
 /// Every budget that follows from a model's limits, in tokens but for the characters at the end.
@@ -44,15 +68,14 @@ impl ContextBudget {
         let headroom = headroom(window, known(model.max_tokens).unwrap_or(UNKNOWN_OUTPUT));
         let capped = (window - headroom).min(known(model.max_input_tokens).unwrap_or(u64::MAX));
         let limits = BudgetLimits { hard_limit: capped.max(1), request_headroom: headroom };
-        let hard = limits.hard_limit;
         let prompt = PromptLimit::of(limits, ModelLimits { context_window: Some(window), ..model });
         Self {
             limits,
-            keep_recent_tokens: share(hard, 0.2).clamp(8_000, 64_000).min(share(hard, 0.5).max(1)),
+            keep_recent_tokens: limits.keep_recent(),
             summary_output: prompt.output,
             summary_input_limit: prompt.tokens,
-            fallback_tail_tokens: share(hard, 0.25),
-            fallback_summary_chars: share(hard, 0.75).clamp(256, 12_000),
+            fallback_tail_tokens: limits.fallback_tail(),
+            fallback_summary_chars: limits.fallback_summary_chars(),
         }
     }
 }
@@ -100,7 +123,12 @@ impl PromptLimit {
     /// Tokens that a plan holds back in each chunk for the summary that is carried along (requirements C39, G15).
     #[must_use]
     pub fn reserve(self, previous_summary: u64) -> u64 {
-        previous_summary.max(self.output.min(self.tokens.div_ceil(2)))
+        let usual = self.output.min(self.tokens.div_ceil(2));
+        if previous_summary <= share(self.tokens, MOST_CARRIED) {
+            previous_summary.max(usual)
+        } else {
+            usual.max(1)
+        }
     }
 }
 
@@ -112,10 +140,10 @@ fn headroom(window: u64, max_output: u64) -> u64 {
     floor.max(output).max(twentieth).min(window.saturating_sub(1))
 }
 
-fn share(tokens: u64, ratio: f64) -> u64 {
+pub(super) fn share(tokens: u64, ratio: f64) -> u64 {
     (tokens as f64 * ratio).floor() as u64
 }
 
-fn known(limit: Option<u64>) -> Option<u64> {
+pub(super) fn known(limit: Option<u64>) -> Option<u64> {
     limit.filter(|&tokens| tokens > 0)
 }

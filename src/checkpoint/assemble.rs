@@ -1,7 +1,7 @@
 //! Summary and file lists become a checkpoint.
 
 use super::files::FileLists;
-use crate::model::Usage;
+use crate::budget::refine_budgets::RefineBudgets;
 use crate::plan::shape::Shape;
 
 /// What stands in the place of a range.
@@ -28,8 +28,6 @@ pub struct Written {
     pub chunks: u32,
     /// Whether tool output was thinned for the requests.
     pub reduced: bool,
-    /// Requests that were sent, retries included.
-    pub requests: u32,
-    /// What they cost together, as far as it was reported.
-    pub usage: Option<Usage>,
+    /// The budgets of a refine run.
+    pub budgets: Option<RefineBudgets>,
 }

@@ -37,6 +37,14 @@ impl FileOperations {
         operations
     }
 
+    /// These and others.
+    #[must_use]
+    pub fn and(mut self, others: &Self) -> Self {
+        self.read.extend(others.read.iter().cloned());
+        self.modified.extend(others.modified.iter().cloned());
+        self
+    }
+
     fn add(&mut self, message: &Message<'_>) {
         let (mut tool, mut key) = (String::new(), String::new());
         for part in message.parts().filter(Part::is_shown) {

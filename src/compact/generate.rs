@@ -2,29 +2,22 @@
 
 use std::borrow::Cow;
 
+use super::compaction::{Compaction, Method};
 use super::plan::Plan;
-use crate::budget::guard::Measure;
-use crate::budget::window::PromptLimit;
 use crate::checkpoint::assemble::{Checkpoint, Written};
-use crate::checkpoint::files::{FileOperations, without_lists};
-use crate::error::{CompactionError, ErrorCode, Result};
-use crate::plan::chunks::ChunkBudget;
+use crate::error::{CompactionError, Result};
 use crate::plan::shape::Shape;
-use crate::prompt::build::Prompts;
-use crate::prompt::neutralize::neutralized;
-use crate::prompt::redact::Secrets;
 use crate::provider::Provider;
 use crate::provider::overflow::Overflow;
-use crate::summarize::chain::{Progress, Writing, chunks, split_turn};
+use crate::summarize::chain::{chunks, split_turn};
 use crate::summarize::events::Event;
 use crate::summarize::extractive::pick;
 use crate::summarize::items::items;
-use crate::summarize::run::{Ended, Host, Overflowed, Run, Sent};
+use crate::summarize::refine::Refining;
+use crate::summarize::run::{Ended, Host, Overflowed, Run};
 use crate::summarize::sections::render;
+use crate::summarize::writing::{Progress, Writing};
 use crate::transcript::part::Message;
-use crate::transcript::resident::Passage;
-use crate::transcript::serialize::range_extent;
-use crate::transcript::weigh::Sizing;
 
 /// The fewest UTF-16 units of an extractive summary: its headings and a little more.
 pub const LEAST_SUMMARY: u64 = 256;
@@ -34,103 +27,6 @@ pub const DEFAULT_SUMMARY: u64 = 4_000;
 /// How often the rest of a range is planned again for a window that turned out smaller.
 const MOST_REPLANS: u32 = 2;
 
-/// What is to be compacted, and within what.
-#[derive(Clone)]
-pub struct Compaction {
-    /// History and turn prefix, one after the other; secrets masked.
-    pub range: Passage,
-    /// How many messages of the range are history.
-    pub history: usize,
-    /// The checkpoint that is carried on; empty for none.
-    pub previous: String,
-    /// The files as the host knows them; else they are read from the range.
-    pub files: Option<FileOperations>,
-    /// The limit of a summary prompt.
-    pub limit: PromptLimit,
-    /// The words around the text.
-    pub prompts: Prompts,
-    /// What must not leave.
-    pub secrets: Secrets,
-    /// How text is measured.
-    pub sizing: Sizing,
-}
-
-impl Compaction {
-    /// How requests are measured.
-    #[must_use]
-    pub fn measure(&self) -> Measure {
-        Measure { chars_per_token: self.sizing.chars_per_token, prompts: self.prompts.sizes() }
-    }
-
-    /// Tokens held back for the summary that is carried along.
-    #[must_use]
-    pub fn reserve(&self) -> u64 {
-        self.limit.reserve(self.tokens(self.previous.encode_utf16().count()))
-    }
-
-    fn tokens(&self, units: usize) -> u64 {
-        self.sizing.chars_per_token.tokens(units)
-    }
-
-    /// The range, where there is something in it and room to say it.
-    fn checked(&self) -> Result<Vec<Message<'_>>> {
-        let range: Vec<Message<'_>> = self.range.messages().collect();
-        if range.is_empty() {
-            return Err(CompactionError::new(
-                ErrorCode::NoNewHistory,
-                "the range holds no message to summarize; compact again after the next turn",
-            ));
-        }
-        ChunkBudget::of(self.limit.tokens, self.reserve(), &self.measure())?;
-        Ok(range)
-    }
-
-    /// What a run that overflowed has still to do: the messages it has no summary of, within the window it learned.
-    fn rest(&self, progress: &Progress, sent: Sent, said: Overflow) -> Self {
-        let done = progress.chunks > 0;
-        let ratio = said.prompt.map(|counted| sent.whole as f64 / counted.max(1) as f64);
-        Self {
-            range: self.range.skipping(progress.messages),
-            history: if done { usize::MAX } else { self.history },
-            previous: if done { &progress.summary } else { &self.previous }.clone(),
-            files: None,
-            limit: self.limit.learned(sent.text, said.limit, ratio),
-            prompts: self.prompts.clone(),
-            secrets: self.secrets.clone(),
-            sizing: self.sizing,
-        }
-    }
-
-    /// Body and file lists together.
-    fn assembled(&self, range: &[Message<'_>], body: &str, written: Option<Written>) -> Checkpoint {
-        let body = own_words(body);
-        let files = self.files.clone().unwrap_or_else(|| FileOperations::of(range, &self.previous));
-        let files = files.lists().masked(&self.secrets);
-        let summary = body + &files.text();
-        let carried = self.previous.encode_utf16().count();
-        Checkpoint {
-            tokens_before: self.tokens(range_extent(range, self.sizing.dialect).units() + carried),
-            tokens_after: self.tokens(summary.encode_utf16().count()),
-            summary,
-            files,
-            written,
-        }
-    }
-}
-
-/// A summary without file lists: the range's own come behind it, and a model's would be taken for them.
-fn own_words(summary: &str) -> String {
-    let mut words = summary.to_owned();
-    loop {
-        let without = without_lists(&words);
-        if without == words {
-            break;
-        }
-        words = without;
-    }
-    if words.contains("-files>") { neutralized(&words) } else { words }
-}
-
 /// Writes the checkpoint without a model, in at most `most` UTF-16 units, file lists not counted.
 ///
 /// # Errors
@@ -138,10 +34,15 @@ fn own_words(summary: &str) -> String {
 pub fn extract<H: Host>(compaction: &Compaction, most: usize, host: &H) -> Result<Checkpoint> {
     let range = compaction.checked()?;
     host.hear(Event::Plan { requests: 0, shape: Shape::Single, reduced: false });
-    let body = render(pick(&items(&range)), &without_lists(&compaction.previous), most);
-    let checkpoint = compaction.assembled(&range, &compaction.secrets.masked(&body), None);
+    let body = picked(compaction, &range, &compaction.previous_words(), most);
+    let checkpoint = compaction.assembled(&range, &body, None);
     close(&checkpoint, 0, host);
     Ok(checkpoint)
+}
+
+/// What is picked from a range by rule.
+pub(super) fn picked(compaction: &Compaction, range: &[Message<'_>], earlier: &str, most: usize) -> String {
+    compaction.secrets.masked(&render(pick(&items(range)), earlier, most))
 }
 
 /// Tells the host what became of the range (requirements G18).
@@ -167,6 +68,7 @@ pub async fn generate<P: Provider, H: Host>(
     let mut plan = Plan::of(compaction)?;
     refuse_beyond(plan.requests, run.max_requests())?;
     run.tell(Event::Plan { requests: plan.requests, shape: plan.shape, reduced: plan.reduced });
+    warn(compaction, run);
     let mut rest = Cow::Borrowed(compaction);
     let (mut written, mut replans, mut reduced) = (0, 0, false);
     let body = loop {
@@ -185,12 +87,31 @@ pub async fn generate<P: Provider, H: Host>(
         shape: if written > 0 { Shape::Chunks } else { plan.shape },
         chunks: u32::try_from(plan.ends.len()).unwrap_or(u32::MAX).saturating_add(written),
         reduced: reduced || plan.reduced,
-        requests: run.sent(),
-        usage: run.usage(),
+        budgets: compaction.refine_budgets(),
     };
     let checkpoint = compaction.assembled(&range, &body, Some(written));
     close(&checkpoint, run.sent(), run.host());
     Ok(checkpoint)
+}
+
+/// Says what a host should know before anything is sent.
+fn warn<P: Provider, H: Host>(compaction: &Compaction, run: &Run<'_, P, H>) {
+    match &compaction.method {
+        Method::Chain(limit) if compaction.previous_tokens() > compaction.reserve(*limit) => {
+            run.tell(Event::Warning(
+                "the previous summary leaves no room beside it and is cut where it is carried",
+            ));
+        }
+        Method::Refine { window, .. } => {
+            let budgets = compaction.budgets(window);
+            if window.settings.max_output_tokens.is_some() && budgets.max_output > budgets.hard_ceiling {
+                run.tell(Event::Warning(
+                    "refine.maxOutputTokens is more than the window leaves beside a prompt",
+                ));
+            }
+        }
+        Method::Chain(_) => {}
+    }
 }
 
 /// What is left, and a plan for it within the window that was learned; the overflow itself where there is none.
@@ -211,12 +132,12 @@ fn replan<'c, P: Provider, H: Host>(
     };
     let Plan { requests, shape, .. } = plan;
     refuse_beyond(run.sent().saturating_add(requests), run.max_requests())?;
-    run.tell(Event::Replan { requests, shape, prompt_limit: rest.limit.tokens });
+    run.tell(Event::Replan { requests, shape, prompt_limit: rest.prompt_limit() });
     Ok((Cow::Owned(rest), plan))
 }
 
 fn without_plan(mut overflow: Box<Overflowed>) -> Ended {
-    overflow.error.message.push_str("; no plan for what it takes fits into 16 requests");
+    overflow.error.message.push_str("; no plan for what it takes is left");
     Ended::Overflowed(overflow)
 }
 
@@ -235,26 +156,32 @@ async fn write<P: Provider, H: Host>(
     plan: &Plan,
     progress: &mut Progress,
 ) -> std::result::Result<String, Ended> {
-    let Compaction { prompts, secrets, sizing, limit, .. } = compaction;
-    let reserve = compaction.reserve();
-    // What is written in a chain is carried into the next request, so that it may be no longer than the room there.
-    let max_tokens = if plan.shape == Shape::Chunks { limit.output.min(reserve) } else { limit.output };
-    let writing = Writing { prompts, secrets, sizing: *sizing, max_tokens, reserve };
+    let Compaction { prompts, secrets, sizing, shelf, .. } = compaction;
     let range: Vec<Message<'_>> = match &plan.changed {
         Some(changed) => changed.messages().collect(),
         None => compaction.range.messages().collect(),
     };
-    let previous = secrets.masked(&without_lists(&compaction.previous));
-    match plan.shape {
-        Shape::SplitTurn => {
-            let parts = range.split_at_checked(compaction.history).unwrap_or((&range, &[]));
-            split_turn(run, &writing, parts, &previous, progress).await
+    let previous = secrets.masked(&compaction.previous_words());
+    let writing =
+        |max_tokens| Writing { prompts, secrets, sizing: *sizing, max_tokens, shelf: shelf.as_ref() };
+    match (&compaction.method, plan.shape) {
+        (Method::Refine { window, .. }, _) => {
+            let budgets = compaction.budgets(window);
+            let writing = writing(budgets.max_output);
+            Refining::new(run, &writing, budgets, &range, previous).chunks(&plan.ends, progress).await
         }
-        Shape::Single | Shape::Chunks => {
+        (Method::Chain(limit), Shape::SplitTurn) => {
+            let parts = range.split_at_checked(compaction.history).unwrap_or((&range, &[]));
+            split_turn(run, &writing(limit.output), parts, &previous, progress).await
+        }
+        (Method::Chain(limit), shape) => {
+            let reserve = compaction.reserve(*limit);
+            // What is written in a chain is carried into the next request, and may be no longer than the room there.
+            let most = if shape == Shape::Chunks { limit.output.min(reserve) } else { limit.output };
             let starts = std::iter::once(0).chain(plan.ends.iter().copied());
             let pieces: Vec<&[Message<'_>]> =
                 starts.zip(&plan.ends).filter_map(|(start, &end)| range.get(start..end)).collect();
-            chunks(run, &writing, &pieces, &previous, progress).await
+            chunks(run, &writing(most), &pieces, (&previous, reserve), progress).await
         }
     }
 }

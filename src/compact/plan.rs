@@ -1,7 +1,9 @@
 //! The plan of a compaction: guard, one reduction, chunks (requirements A14, A43, C30, G13, G15).
 
-use super::generate::Compaction;
+use super::compaction::{Compaction, Method};
 use crate::budget::guard::SummaryInput;
+use crate::budget::refine_budgets::RefineWindow;
+use crate::budget::window::PromptLimit;
 use crate::error::{CompactionError, Result};
 use crate::plan::apply::apply;
 use crate::plan::chunks::{ChunkBudget, ChunkRules, MOST_CHUNKS, plan_chunks};
@@ -48,17 +50,30 @@ impl Plan {
 
     /// The plan for messages without images; `changed` holds them where they are not the compaction's own.
     fn of_texts(compaction: &Compaction, range: &[Message<'_>], changed: Option<&Store>) -> Result<Self> {
-        if !exceeds(compaction, range) {
+        match &compaction.method {
+            Method::Chain(limit) => Self::of_chain(compaction, *limit, range, changed),
+            Method::Refine { window, .. } => Self::of_refine(compaction, window, range),
+        }
+    }
+
+    /// One request where the range fits, reduced where it must be; else chunks (requirements A14, A43).
+    fn of_chain(
+        compaction: &Compaction,
+        limit: PromptLimit,
+        range: &[Message<'_>],
+        changed: Option<&Store>,
+    ) -> Result<Self> {
+        if !exceeds(compaction, limit, range) {
             return Ok(Self::whole(compaction, range.len(), false, changed.cloned()));
         }
         let thinned = reduce(range);
         if thinned.is_empty() {
-            return Self::chunked(compaction, range, false);
+            return Self::of_chunks(compaction, limit, range, false);
         }
         let reduced = apply(range, &thinned);
         let range: Vec<Message<'_>> = reduced.messages().collect();
-        if exceeds(compaction, &range) {
-            return Self::chunked(compaction, &range, true);
+        if exceeds(compaction, limit, &range) {
+            return Self::of_chunks(compaction, limit, &range, true);
         }
         let messages = range.len();
         Ok(Self::whole(compaction, messages, true, Some(reduced)))
@@ -70,11 +85,39 @@ impl Plan {
         Self { shape, requests, reduced, changed, ends: vec![messages] }
     }
 
-    fn chunked(compaction: &Compaction, range: &[Message<'_>], reduced: bool) -> Result<Self> {
-        let Compaction { limit, sizing, .. } = compaction;
-        let budget = ChunkBudget::of(limit.tokens, compaction.reserve(), &compaction.measure())?;
+    fn of_chunks(
+        compaction: &Compaction,
+        limit: PromptLimit,
+        range: &[Message<'_>],
+        reduced: bool,
+    ) -> Result<Self> {
+        let budget = ChunkBudget::of(limit.tokens, compaction.reserve(limit), &compaction.measure())?;
         let rules = ChunkRules { grain: Grain::Turn, most: MOST_CHUNKS, fewest: 1 };
-        let Some(plan) = plan_chunks(range, budget, rules, *sizing) else {
+        Self::packed(compaction, range, (budget, rules), reduced)
+    }
+
+    /// As many chunks as it takes, at least as many as the summary model's windows go into the main model's
+    /// (requirements D16, D36 to D44).
+    fn of_refine(compaction: &Compaction, window: &RefineWindow, range: &[Message<'_>]) -> Result<Self> {
+        let budgets = compaction.budgets(window);
+        let fewest = usize::try_from(budgets.ratio).unwrap_or(usize::MAX);
+        let rules = ChunkRules { grain: Grain::Turn, most: usize::MAX, fewest };
+        let mut plan =
+            Self::packed(compaction, range, (ChunkBudget { tokens: budgets.chunk }, rules), false)?;
+        if plan.ends.len() == 1 {
+            plan.shape = Shape::Single;
+        }
+        Ok(plan)
+    }
+
+    fn packed(
+        compaction: &Compaction,
+        range: &[Message<'_>],
+        (budget, rules): (ChunkBudget, ChunkRules),
+        reduced: bool,
+    ) -> Result<Self> {
+        let sizing = compaction.sizing;
+        let Some(plan) = plan_chunks(range, budget, rules, sizing) else {
             return Err(CompactionError::budget(format!(
                 "the range needs more than {MOST_CHUNKS} requests; compact earlier, or use a summary model with a \
                  larger window"
@@ -105,7 +148,7 @@ fn images(range: &[Message<'_>]) -> Vec<Edit> {
 }
 
 /// The guard's verdict on a form of the range.
-fn exceeds(compaction: &Compaction, range: &[Message<'_>]) -> bool {
+fn exceeds(compaction: &Compaction, limit: PromptLimit, range: &[Message<'_>]) -> bool {
     let (history, prefix) = range.split_at_checked(compaction.history).unwrap_or((range, &[]));
     let dialect = compaction.sizing.dialect;
     let input = SummaryInput {
@@ -113,5 +156,5 @@ fn exceeds(compaction: &Compaction, range: &[Message<'_>]) -> bool {
         prefix: range_extent(prefix, dialect).units(),
         previous: compaction.previous.encode_utf16().count(),
     };
-    compaction.measure().exceeds(&input, compaction.limit)
+    compaction.measure().exceeds(&input, limit)
 }

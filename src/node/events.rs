@@ -8,7 +8,7 @@ use crate::summarize::events::Event;
 #[napi(object, object_from_js = false)]
 #[derive(Default)]
 pub struct EventOut {
-    /// `plan`, `request`, `first_token`, `replan`, `retry`, `chunk`, `warning` or `done`.
+    /// `plan`, `request`, `first_token`, `replan`, `retry`, `chunk`, `split`, `compress`, `warning` or `done`.
     #[napi(js_name = "type")]
     pub kind: &'static str,
     /// `requests`
@@ -29,6 +29,12 @@ pub struct EventOut {
     pub prompt_limit: Option<f64>,
     /// `summaryTokens`
     pub summary_tokens: Option<f64>,
+    /// `cached`
+    pub cached: Option<bool>,
+    /// `cause`
+    pub cause: Option<&'static str>,
+    /// `depth`
+    pub depth: Option<u32>,
     /// `delayMs`
     pub delay_ms: Option<f64>,
     /// `code`
@@ -58,6 +64,7 @@ impl EventOut {
 }
 
 impl From<Event> for EventOut {
+    #[expect(clippy::too_many_lines, reason = "an arm for each event, and nothing else")]
     fn from(event: Event) -> Self {
         let tokens = |tokens: u64| Some(tokens as f64);
         match event {
@@ -84,10 +91,22 @@ impl From<Event> for EventOut {
                 code: Some(code.as_str()),
                 ..Self::of_request(index, "retry")
             },
-            Event::Chunk { index, of, summary_tokens } => Self {
+            Event::Chunk { index, of, summary_tokens, cached } => Self {
                 of: Some(of),
                 summary_tokens: tokens(summary_tokens),
+                cached: Some(cached),
                 ..Self::of_request(index, "chunk")
+            },
+            Event::Split { index, of, cause, depth } => Self {
+                of: Some(of),
+                cause: Some(cause.name()),
+                depth: Some(depth),
+                ..Self::of_request(index, "split")
+            },
+            Event::Compress { tokens_before, tokens_after } => Self {
+                tokens_before: tokens(tokens_before),
+                tokens_after: tokens(tokens_after),
+                ..Self::of_kind("compress")
             },
             Event::Warning(message) => Self { message: Some(message), ..Self::of_kind("warning") },
             Event::Done { tokens_before, tokens_after, requests } => Self {

@@ -5,10 +5,9 @@ use napi::bindgen_prelude::{External, Object, Unknown, Utf16String};
 use napi_derive::napi;
 
 use super::error::Result;
-use super::read::{Fields, dialect, misuse, model_limits, prompt_limit};
+use super::read::{Fields, dialect, misuse, prompt_limit};
 use super::source::Source;
 use crate::budget::guard::SummaryInput;
-use crate::budget::window::ContextBudget;
 use crate::error::CompactionError;
 use crate::tokens::estimate::ReportedUsage;
 use crate::transcript::part::Message;
@@ -108,38 +107,4 @@ pub fn conversation_text(passage: &mut External<Passage>, options: Option<Object
         return Err(CompactionError::invalid("messages", expected).into());
     }
     Ok(conversation(&range, dialect).into())
-}
-
-/// Every budget of a model, in tokens but for the characters.
-#[napi(object, object_from_js = false)]
-pub struct Budgets {
-    /// `hardLimit`
-    pub hard_limit: f64,
-    /// `requestHeadroom`
-    pub request_headroom: f64,
-    /// `keepRecentTokens`
-    pub keep_recent_tokens: f64,
-    /// `summaryOutput`
-    pub summary_output: f64,
-    /// `summaryInputLimit`
-    pub summary_input_limit: f64,
-    /// `fallbackTailTokens`
-    pub fallback_tail_tokens: f64,
-    /// `fallbackSummaryChars`
-    pub fallback_summary_chars: f64,
-}
-
-/// The budgets of a model, by its numbers.
-#[napi(catch_unwind)]
-pub fn context_budget(window: f64, output: f64, input: f64) -> Budgets {
-    let budget = ContextBudget::of(model_limits([window, output, input]));
-    Budgets {
-        hard_limit: budget.limits.hard_limit as f64,
-        request_headroom: budget.limits.request_headroom as f64,
-        keep_recent_tokens: budget.keep_recent_tokens as f64,
-        summary_output: budget.summary_output as f64,
-        summary_input_limit: budget.summary_input_limit as f64,
-        fallback_tail_tokens: budget.fallback_tail_tokens as f64,
-        fallback_summary_chars: budget.fallback_summary_chars as f64,
-    }
 }

@@ -2,23 +2,27 @@
 
 use std::sync::Arc;
 
-use napi::bindgen_prelude::{External, Function, Object, Utf16String};
+use napi::bindgen_prelude::{External, Function, Object};
 use napi_derive::napi;
 
 use super::error::{Result, internal};
 use super::host::{HostAnswer, HostCall, NodeHost, OwnedRun, RunHandle, Wants};
-use super::http::http_provider;
-use super::read::{Fields, SummarizerKind, misuse, prompt_limit};
+use super::outcome::Finished;
+use super::read::Fields;
 use super::reply::ReplyIn;
+use super::request::{RunInput, Writer};
 use super::runtime::runtime;
-use crate::checkpoint::files::FileOperations;
-use crate::compact::generate::{Compaction, DEFAULT_SUMMARY, LEAST_SUMMARY, extract, generate as write};
+use crate::checkpoint::assemble::Checkpoint;
+use crate::compact::compaction::Compaction;
+use crate::compact::generate::{extract, generate as write};
+use crate::compact::recovery::{Recovered, Recovery};
 use crate::error::{CompactionError, ErrorCode};
-use crate::prompt::redact::Secrets;
+use crate::provider::Provider;
 use crate::provider::connections::Connections;
-use crate::provider::http::HttpProvider;
 use crate::provider::retry::RetryPolicy;
+use crate::summarize::cache::Cache;
 use crate::summarize::run::{Bounds, Ended, Run};
+use crate::summarize::tally::Tally;
 use crate::transcript::resident::Passage;
 
 /// A new run, before it has begun.
@@ -63,36 +67,6 @@ pub fn summary_retry_policy() -> PolicyOut {
     PolicyOut { enabled: true, max_retries, base_delay_ms }
 }
 
-/// What was read of a request in JavaScript.
-#[napi(object, object_to_js = false)]
-pub struct RunInput {
-    /// Messages of the history; the rest of the passage is the turn prefix.
-    pub history: u32,
-    /// The previous summary; empty for none.
-    pub previous: String,
-    /// Paths that were read, as the host knows them.
-    pub read: Option<Vec<String>>,
-    /// Paths that were changed, as the host knows them.
-    pub modified: Option<Vec<String>>,
-    /// Numbers of the budget, then of the summarizer's model or else of the main model.
-    pub limits: Vec<f64>,
-    /// Exact strings that must not leave.
-    pub secrets: Vec<Utf16String>,
-    /// Numbers in `[0, 1)` for jitter.
-    pub random: Vec<f64>,
-    /// Whether the host listens to events.
-    pub hears_events: bool,
-    /// Whether the host has a word on retries.
-    pub decides_retries: bool,
-}
-
-/// Who writes.
-enum Writer {
-    Extractive { most: usize },
-    Host(Bounds),
-    Http(Bounds, Box<HttpProvider>),
-}
-
 /// Begins to write a checkpoint; the host's callback hears of the end. Empties the passage.
 #[napi(catch_unwind)]
 pub fn generate(
@@ -100,74 +74,66 @@ pub fn generate(
     passage: &mut External<Passage>,
     input: RunInput,
     request: Object,
+    cache: &External<Arc<Cache>>,
     connections: Option<&External<Arc<Connections>>>,
     host: Function<HostCall, ()>,
 ) -> Result<()> {
     let request = Fields::of(&request, "request");
-    let writer = writer(request, connections)?;
+    let writer = Writer::of(request, input.refine.is_some(), connections)?;
     let wants = Wants { events: input.hears_events, retries: input.decides_retries };
     let host =
         NodeHost::new(&host, Arc::clone(&run.0), wants, input.random.clone()).map_err(|e| internal(&e))?;
-    let compaction = compaction(std::mem::take(&mut **passage), input, request)?;
-    begin(host, compaction, writer).map_err(Into::into)
+    let compaction = input.compaction(std::mem::take(&mut **passage), request, cache)?;
+    let recovery = input.recovery(request)?;
+    begin(host, Task { compaction, recovery, writer }).map_err(Into::into)
 }
 
-fn writer(request: Fields<'_, '_>, connections: Option<&External<Arc<Connections>>>) -> Result<Writer> {
-    let bounds = request.bounds()?;
-    let summarizer = request.part("summarizer")?;
-    let summarizer = Fields::of(&summarizer, "request.summarizer");
-    Ok(match (summarizer.summarizer_kind()?, connections) {
-        (SummarizerKind::Extractive, _) => {
-            Writer::Extractive { most: summarizer.summary_chars(LEAST_SUMMARY, DEFAULT_SUMMARY)? }
-        }
-        (SummarizerKind::Callback, _) => Writer::Host(bounds),
-        (SummarizerKind::Http, Some(connections)) => {
-            Writer::Http(bounds, Box::new(http_provider(summarizer, connections)?))
-        }
-        (SummarizerKind::Http, None) => return Err(misuse()),
-    })
+/// A compaction with all that it needs.
+struct Task {
+    compaction: Compaction,
+    recovery: Option<Recovery>,
+    writer: Writer,
 }
 
-fn compaction(range: Passage, input: RunInput, request: Fields<'_, '_>) -> Result<Compaction> {
-    let secrets = Secrets::new(input.secrets.iter().map(|secret| secret.to_vec()));
-    let files = match (input.read, input.modified) {
-        (Some(read), Some(modified)) => Some(FileOperations::known(&read, &modified)),
-        _ => None,
-    };
-    Ok(Compaction {
-        range,
-        history: input.history as usize,
-        previous: input.previous,
-        files,
-        limit: prompt_limit(&input.limits)?,
-        prompts: request.prompt_texts()?,
-        secrets,
-        sizing: request.sizing()?,
-    })
+impl Task {
+    async fn run(self, host: &NodeHost) -> Finished {
+        let (outcome, tally) = match &self.writer {
+            Writer::Extractive { most } => {
+                (extract(&self.compaction, *most, host).map_err(Ended::from), Tally::default())
+            }
+            Writer::Host(bounds) => self.by(host, *bounds, host).await,
+            Writer::Http(bounds, provider) => self.by(&**provider, *bounds, host).await,
+        };
+        let Recovered { outcome, fallback } = match &self.recovery {
+            Some(recovery) => recovery.of(outcome, &self.compaction),
+            None => Recovered { outcome, fallback: None },
+        };
+        Finished { outcome, fallback, tally }
+    }
+
+    async fn by<P: Provider>(
+        &self,
+        provider: &P,
+        bounds: Bounds,
+        host: &NodeHost,
+    ) -> (std::result::Result<Checkpoint, Ended>, Tally) {
+        let run = Run::new(provider, host, bounds, host.cancelled());
+        let outcome = write(&self.compaction, &run).await;
+        (outcome, run.tally())
+    }
 }
 
 /// Writes on a task of its own, so that a panic ends the task and not the process.
-fn begin(host: NodeHost, compaction: Compaction, writer: Writer) -> crate::error::Result<()> {
+fn begin(host: NodeHost, task: Task) -> crate::error::Result<()> {
     let runtime = runtime()?;
     let host = Arc::new(host);
     let writing = Arc::clone(&host);
-    let task = runtime.spawn(async move {
-        match writer {
-            Writer::Extractive { most } => extract(&compaction, most, &*writing).map_err(Ended::from),
-            Writer::Host(bounds) => {
-                let run = Run::new(&*writing, &*writing, bounds, writing.cancelled());
-                write(&compaction, &run).await
-            }
-            Writer::Http(bounds, provider) => {
-                let run = Run::new(&*provider, &*writing, bounds, writing.cancelled());
-                write(&compaction, &run).await
-            }
-        }
-    });
+    let task = runtime.spawn(async move { task.run(&writing).await });
     runtime.spawn(async move {
-        let panicked =
-            || Ended::Failed(CompactionError::new(ErrorCode::Internal, "panic in generateCompaction"));
-        host.end(task.await.unwrap_or_else(|_| Err(panicked())));
+        host.end(task.await.unwrap_or_else(|_| {
+            let error = CompactionError::new(ErrorCode::Internal, "panic in generateCompaction");
+            Finished { outcome: Err(error.into()), fallback: None, tally: Tally::default() }
+        }));
     });
     Ok(())
 }

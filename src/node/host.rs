@@ -12,12 +12,11 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::events::EventOut;
-use super::outcome::OutcomeOut;
-use crate::checkpoint::assemble::Checkpoint;
+use super::outcome::{Finished, OutcomeOut};
 use crate::error::CompactionError;
 use crate::provider::{Failure, Provider, Reply, SummaryRequest};
 use crate::summarize::events::Event;
-use crate::summarize::run::{Ended, Host};
+use crate::summarize::run::Host;
 use crate::transcript::units::mend;
 
 /// Calls that may wait for the main thread. A run waits for each answer, so that only events can pile up; those
@@ -157,8 +156,8 @@ impl NodeHost {
     }
 
     /// Tells how the run ended: the last call. Waits where events fill the queue.
-    pub(super) fn end(&self, outcome: Result<Checkpoint, Ended>) {
-        let call = HostCall { outcome: Some(outcome.into()), ..call("end", 0) };
+    pub(super) fn end(&self, finished: Finished) {
+        let call = HostCall { outcome: Some(finished.into()), ..call("end", 0) };
         self.callback.call(call, ThreadsafeFunctionCallMode::Blocking);
     }
 

@@ -2,6 +2,8 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "napi hands arguments over by value")]
 
+mod budgets;
+mod cache;
 mod error;
 mod events;
 mod exports;
@@ -12,6 +14,7 @@ mod outcome;
 mod plans;
 mod read;
 mod reply;
+mod request;
 mod resident;
 mod runtime;
 mod session;

@@ -2,19 +2,76 @@
 
 use napi_derive::napi;
 
+use super::budgets::RefineBudgetsOut;
 use super::host::FailureOut;
 use crate::checkpoint::assemble::{Checkpoint, Written};
+use crate::compact::recovery::Fallback;
+use crate::error::CompactionError;
 use crate::model::Usage;
 use crate::summarize::run::Ended;
+use crate::summarize::tally::{Stage, Tally};
+
+/// How a run ended, and what it did on the way.
+pub struct Finished {
+    /// The checkpoint, or why there is none.
+    pub outcome: Result<Checkpoint, Ended>,
+    /// What may stand in its place.
+    pub fallback: Option<Fallback>,
+    /// What was done.
+    pub tally: Tally,
+}
 
 /// A checkpoint, a failure, or neither: then the run was given up.
 #[napi(object, object_from_js = false)]
-#[derive(Default)]
 pub struct OutcomeOut {
     /// The checkpoint.
     pub checkpoint: Option<CheckpointOut>,
     /// Why there is none.
     pub failure: Option<FailureOut>,
+    /// What may stand in its place.
+    pub fallback: Option<FallbackOut>,
+    /// What was done.
+    pub tally: TallyOut,
+}
+
+/// A checkpoint without a fresh summary, but for its tail.
+#[napi(object, object_from_js = false)]
+pub struct FallbackOut {
+    /// `failureReason`
+    pub reason: &'static str,
+    /// The text.
+    pub summary: String,
+    /// `readFiles`
+    pub read_files: Vec<String>,
+    /// `modifiedFiles`
+    pub modified_files: Vec<String>,
+    /// Estimated tokens of what was to be summarized.
+    pub tokens_before: f64,
+    /// Estimated tokens of the text.
+    pub tokens_after: f64,
+    /// Tokens that the tail is to have at most.
+    pub tail_budget: f64,
+    /// Tokens of a tail that just fits.
+    pub tail_room: f64,
+}
+
+/// What a run did, however it ended.
+#[napi(object, object_from_js = false)]
+pub struct TallyOut {
+    /// Requests that were sent.
+    pub requests: u32,
+    /// What they cost.
+    pub usage: Option<UsageOut>,
+    /// `cacheHits`
+    pub cache_hits: u32,
+    /// `retrySplits`
+    pub splits: u32,
+    /// `shrinkCount`
+    pub compressions: u32,
+    /// Steps that were reached.
+    pub stages: Vec<&'static str>,
+    /// What the host was warned of.
+    pub warnings: Vec<&'static str>,
 }
 
 /// A checkpoint.
@@ -43,10 +100,8 @@ pub struct WrittenOut {
     pub chunks: u32,
     /// Whether tool output was thinned.
     pub reduced: bool,
-    /// Requests that were sent.
-    pub requests: u32,
-    /// What they cost.
-    pub usage: Option<UsageOut>,
+    /// The budgets of a refine run.
+    pub budgets: Option<RefineBudgetsOut>,
 }
 
 /// pi-ai's `Usage`.
@@ -86,13 +141,45 @@ pub struct CostOut {
     pub total: f64,
 }
 
-impl From<Result<Checkpoint, Ended>> for OutcomeOut {
-    fn from(outcome: Result<Checkpoint, Ended>) -> Self {
-        match outcome {
-            Ok(checkpoint) => Self { checkpoint: Some(checkpoint.into()), failure: None },
-            Err(Ended::Overflowed(overflow)) => Self::from(Err(Ended::Failed(overflow.error))),
-            Err(Ended::Failed(error)) => Self { checkpoint: None, failure: Some((&error).into()) },
-            Err(Ended::Aborted) => Self::default(),
+impl From<Finished> for OutcomeOut {
+    fn from(finished: Finished) -> Self {
+        let failed = |error: &CompactionError| (None, Some(error.into()));
+        let (checkpoint, failure) = match finished.outcome {
+            Ok(checkpoint) => (Some(checkpoint.into()), None),
+            Err(Ended::Failed(error)) => failed(&error),
+            Err(Ended::Overflowed(overflow)) => failed(&overflow.error),
+            Err(Ended::Aborted) => (None, None),
+        };
+        let fallback = finished.fallback.map(FallbackOut::from);
+        Self { checkpoint, failure, fallback, tally: finished.tally.into() }
+    }
+}
+
+impl From<Fallback> for FallbackOut {
+    fn from(fallback: Fallback) -> Self {
+        Self {
+            reason: fallback.reason.name(),
+            summary: fallback.summary,
+            read_files: fallback.files.read,
+            modified_files: fallback.files.modified,
+            tokens_before: fallback.tokens_before as f64,
+            tokens_after: fallback.tokens_after as f64,
+            tail_budget: fallback.tail_budget as f64,
+            tail_room: fallback.tail_room as f64,
+        }
+    }
+}
+
+impl From<Tally> for TallyOut {
+    fn from(tally: Tally) -> Self {
+        Self {
+            requests: tally.requests,
+            usage: tally.usage.map(UsageOut::from),
+            cache_hits: tally.cache_hits,
+            splits: tally.splits,
+            compressions: tally.compressions,
+            stages: tally.stages.into_iter().map(Stage::name).collect(),
+            warnings: tally.warnings,
         }
     }
 }
@@ -116,8 +203,7 @@ impl From<Written> for WrittenOut {
             shape: written.shape.name(),
             chunks: written.chunks,
             reduced: written.reduced,
-            requests: written.requests,
-            usage: written.usage.map(UsageOut::from),
+            budgets: written.budgets.map(RefineBudgetsOut::from),
         }
     }
 }

@@ -18,8 +18,6 @@ use crate::tokens::estimate::CharsPerToken;
 use crate::transcript::serialize::Dialect;
 use crate::transcript::weigh::Sizing;
 
-/// Requests that a chain may send unless the caller says otherwise (design: Rules of the house 7).
-const DEFAULT_REQUESTS: u64 = 64;
 const MOST: f64 = 9_007_199_254_740_991.0;
 
 /// A count: a non-negative safe integer.
@@ -139,12 +137,12 @@ impl Fields<'_, '_> {
     }
 
     /// `retry` and `maxRequests`.
-    pub(super) fn bounds(&self) -> Result<Bounds> {
-        let max_requests = self.count("maxRequests")?.unwrap_or(DEFAULT_REQUESTS);
+    pub(super) fn bounds(&self, preset: RetryPolicy, requests: u64) -> Result<Bounds> {
+        let max_requests = self.count("maxRequests")?.unwrap_or(requests);
         let max_requests = u32::try_from(max_requests).unwrap_or(u32::MAX);
         let retry = match self.object("retry")? {
-            Some(retry) => Fields::of(&retry, "request.retry").retry_policy(RetryPolicy::SUMMARY)?,
-            None => RetryPolicy::SUMMARY,
+            Some(retry) => Fields::of(&retry, "request.retry").retry_policy(preset)?,
+            None => preset,
         };
         Ok(Bounds { retry, max_requests })
     }
@@ -303,9 +301,13 @@ pub(super) fn budget_limits(numbers: [f64; 2]) -> BudgetLimits {
 
 /// The same for a model: window, output, input; negative where unknown.
 pub(super) fn model_limits(numbers: [f64; 3]) -> ModelLimits {
-    let [context_window, max_tokens, max_input_tokens] =
-        numbers.map(|number| (number >= 0.0).then_some(number as u64));
+    let [context_window, max_tokens, max_input_tokens] = numbers.map(known_limit);
     ModelLimits { context_window, max_tokens, max_input_tokens }
+}
+
+/// A count that may be absent.
+pub(super) fn known_limit(number: f64) -> Option<u64> {
+    (number >= 0.0).then_some(number as u64)
 }
 
 /// The limit of a prompt, from a budget's numbers and a model's.

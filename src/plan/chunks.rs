@@ -92,16 +92,14 @@ pub fn plan_chunks(
     })
 }
 
-/// The range in `fewest` sections of about equal size, cut as coarsely as that many sections allow.
+/// The range in `fewest` sections of about equal size, cut as coarsely as that many sections allow; in fewer where
+/// more would part calls from their results.
 fn sections(sizes: &Sizes, joints: &Joints, fewest: usize, grain: Grain) -> Vec<Range<usize>> {
     let whole = 0..sizes.len();
-    let pieces = grain
-        .and_finer()
-        .iter()
-        .map(|&grain| joints.pieces(whole.clone(), grain).collect::<Vec<_>>())
-        .find(|pieces| pieces.len() >= fewest)
-        .unwrap_or_else(|| joints.pieces(whole.clone(), Grain::Message).collect());
-    let total = sizes.units(whole);
+    let pieces_at = |grain| joints.pieces(whole.clone(), grain).collect::<Vec<_>>();
+    let coarse = pieces_at(grain);
+    let pieces = if coarse.len() < fewest { pieces_at(grain.max(Grain::Group)) } else { coarse };
+    let total = sizes.units(whole.clone());
     let mut sections: Vec<Range<usize>> = Vec::new();
     let count = pieces.len();
     for (i, piece) in pieces.into_iter().enumerate() {

@@ -4,6 +4,7 @@ pub mod apply;
 pub mod chunks;
 pub mod cut;
 pub mod edit;
+pub mod halve;
 pub mod reduce;
 pub mod shape;
 pub mod shorten;

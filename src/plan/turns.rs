@@ -22,8 +22,8 @@ pub fn answered(message: &Message<'_>) -> Option<usize> {
     message.parts_of(Tag::ResultId).next().map(|part| part.units)
 }
 
-/// How finely a range may be cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How finely a range may be cut, from coarse to fine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grain {
     /// Between turns.
     Turn,

@@ -45,6 +45,11 @@ impl Template {
 
 const CONVERSATION: (&str, &str) = ("<conversation>\n", "\n</conversation>\n\n");
 const PREVIOUS: (&str, &str) = ("<previous-summary>\n", "\n</previous-summary>\n\n");
+/// Names the length of a compressed summary, around a number.
+const AIM: &str = "\n\nLength to aim for: about ";
+const AIM_UNIT: &str = " characters.";
+/// Digits of the longest such number.
+const MOST_DIGITS: usize = 20;
 const CUSTOM: &str = "\n\nWhat the person asks of this checkpoint in particular:\n";
 
 /// The words around the text of every request: ours, or the host's own.
@@ -104,11 +109,25 @@ impl Prompts {
         if let Some(previous) = previous {
             within(&mut message, PREVIOUS, |text| text.extend(previous.encode_utf16()));
         }
+        self.instruct(&mut message, instructions);
+        message
+    }
+
+    /// The user message that asks for a shorter summary of about `aim` UTF-16 units (requirements D72, D73).
+    #[must_use]
+    pub fn compression(&self, summary: &str, aim: usize) -> Vec<u16> {
+        let mut message = Vec::with_capacity(summary.len() + self.sizes().compression_overhead());
+        within(&mut message, PREVIOUS, |text| text.extend(summary.encode_utf16()));
+        self.instruct(&mut message, Template::Compress);
+        message.extend(format!("{AIM}{aim}{AIM_UNIT}").encode_utf16());
+        message
+    }
+
+    fn instruct(&self, message: &mut Vec<u16>, instructions: Template) {
         message.extend(self.text(instructions).encode_utf16());
         if !self.custom.is_empty() {
             message.extend(CUSTOM.encode_utf16().chain(self.custom.encode_utf16()));
         }
-        message
     }
 
     /// The lengths of all of it.
@@ -152,11 +171,30 @@ impl PromptSizes {
     /// Units of a request beyond the conversation and the previous summary (requirements G16).
     #[must_use]
     pub fn overhead(&self, instructions: Template, carries_previous: bool) -> usize {
-        let tags = |(before, after): (&str, &str)| before.len() + after.len();
         let previous = if carries_previous { tags(PREVIOUS) } else { 0 };
-        let custom = if self.custom > 0 { CUSTOM.len() + self.custom } else { 0 };
-        self.units(Template::System) + tags(CONVERSATION) + previous + self.units(instructions) + custom
+        previous + tags(CONVERSATION) + self.instructions(instructions)
     }
+
+    /// The larger of the two for a chunk: without a previous summary and with one.
+    #[must_use]
+    pub fn chunk_overhead(&self) -> usize {
+        self.overhead(Template::Initial, false).max(self.overhead(Template::Update, true))
+    }
+
+    /// Units of a request for a shorter summary, beyond that summary; no fewer than it takes.
+    #[must_use]
+    pub fn compression_overhead(&self) -> usize {
+        tags(PREVIOUS) + self.instructions(Template::Compress) + AIM.len() + MOST_DIGITS + AIM_UNIT.len()
+    }
+
+    fn instructions(&self, template: Template) -> usize {
+        let custom = if self.custom > 0 { CUSTOM.len() + self.custom } else { 0 };
+        self.units(Template::System) + self.units(template) + custom
+    }
+}
+
+fn tags((before, after): (&str, &str)) -> usize {
+    before.len() + after.len()
 }
 
 #[cfg(test)]
@@ -172,6 +210,9 @@ mod tests {
             let around = message.len() + prompts.text(Template::System).len() - previous.map_or(0, str::len);
             assert_eq!(prompts.sizes().overhead(template, previous.is_some()), around, "G16");
         }
+        let message = prompts.compression("p", usize::MAX);
+        let around = message.len() + prompts.text(Template::System).len() - 1;
+        assert_eq!(prompts.sizes().compression_overhead(), around, "D76");
     }
 
     #[test]

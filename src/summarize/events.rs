@@ -3,6 +3,26 @@
 use crate::error::ErrorCode;
 use crate::plan::shape::Shape;
 
+/// Why a chunk is halved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SplitCause {
+    /// Its prompt would be too large.
+    Prompt,
+    /// Its answer was cut off.
+    Answer,
+}
+
+impl SplitCause {
+    /// Its name in events.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Prompt => "prompt",
+            Self::Answer => "answer",
+        }
+    }
+}
+
 /// One step of a compaction. No event holds text of the transcript, of a prompt or of an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event {
@@ -61,6 +81,26 @@ pub enum Event {
         of: u32,
         /// Estimated tokens of the summary so far.
         summary_tokens: u64,
+        /// Whether an earlier run had it already.
+        cached: bool,
+    },
+    /// A chunk is halved.
+    Split {
+        /// Which one, from 1.
+        index: u32,
+        /// Of how many.
+        of: u32,
+        /// Why.
+        cause: SplitCause,
+        /// How often it is halved for that reason.
+        depth: u32,
+    },
+    /// The running summary was compressed.
+    Compress {
+        /// Its estimated tokens before.
+        tokens_before: u64,
+        /// And after.
+        tokens_after: u64,
     },
     /// Something a person should know, in words.
     Warning(&'static str),

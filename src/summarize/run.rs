@@ -2,14 +2,13 @@
 
 use std::future::Future;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use super::events::Event;
+use super::tally::Tally;
 use crate::error::{CompactionError, ErrorCode, FailedRequest};
-use crate::model::Usage;
 use crate::provider::answer::BadAnswer;
 use crate::provider::classify::{Class, classify};
 use crate::provider::overflow::Overflow;
@@ -70,8 +69,7 @@ pub struct Run<'a, P, H> {
     host: &'a H,
     bounds: Bounds,
     cancel: CancellationToken,
-    sent: AtomicU32,
-    usage: Mutex<Option<Usage>>,
+    tally: Mutex<Tally>,
 }
 
 /// Where a request stands in its run.
@@ -99,12 +97,12 @@ pub struct Sent {
 impl<'a, P: Provider, H: Host> Run<'a, P, H> {
     /// A run that has not sent anything.
     pub fn new(provider: &'a P, host: &'a H, bounds: Bounds, cancel: CancellationToken) -> Self {
-        Self { provider, host, bounds, cancel, sent: AtomicU32::new(0), usage: Mutex::new(None) }
+        Self { provider, host, bounds, cancel, tally: Mutex::default() }
     }
 
     /// Requests sent so far.
     pub fn sent(&self) -> u32 {
-        self.sent.load(Ordering::Relaxed)
+        self.tally().requests
     }
 
     /// The most requests.
@@ -112,9 +110,15 @@ impl<'a, P: Provider, H: Host> Run<'a, P, H> {
         self.bounds.max_requests
     }
 
-    /// What all requests cost together, as far as it was reported.
-    pub fn usage(&self) -> Option<Usage> {
-        self.usage.lock().ok().and_then(|usage| *usage)
+    /// What the run has done so far.
+    pub fn tally(&self) -> Tally {
+        self.tally.lock().map(|tally| tally.clone()).unwrap_or_default()
+    }
+
+    pub(super) fn count(&self, by: impl FnOnce(&mut Tally)) {
+        if let Ok(mut tally) = self.tally.lock() {
+            by(&mut tally);
+        }
     }
 
     /// Who hears of it.
@@ -124,6 +128,7 @@ impl<'a, P: Provider, H: Host> Run<'a, P, H> {
 
     /// Tells the host.
     pub fn tell(&self, event: Event) {
+        self.count(|tally| tally.note(&event));
         self.host.hear(event);
     }
 
@@ -158,7 +163,7 @@ impl<'a, P: Provider, H: Host> Run<'a, P, H> {
             return Err(Ended::Aborted);
         }
         self.refuse_beyond_limit()?;
-        self.sent.fetch_add(1, Ordering::Relaxed);
+        self.count(|tally| tally.requests += 1);
         let Place { index, of, sent } = place;
         self.tell(Event::Request { index, of, attempt, prompt_tokens: sent.prompt });
         let begins = || self.tell(Event::FirstToken { index, attempt });
@@ -185,8 +190,8 @@ impl<'a, P: Provider, H: Host> Run<'a, P, H> {
     }
 
     fn judge(&self, reply: Reply) -> Result<String, Fault> {
-        if let (Some(usage), Ok(mut sum)) = (reply.usage, self.usage.lock()) {
-            *sum = Some(sum.map_or(usage, |sum| sum.and(usage)));
+        if let Some(usage) = reply.usage {
+            self.count(|tally| tally.usage = Some(tally.usage.map_or(usage, |sum| sum.and(usage))));
         }
         let answer = reply.outcome.map_err(|failure| Fault::of(&failure))?;
         if answer.ending == Ending::Aborted {

@@ -1,0 +1,124 @@
+"use strict";
+
+// A request for a compaction with recovery, checked.
+
+const { choice, flag, optionalCount, required, settingsOf, summaryInput } = require("./arguments.js");
+const { carriedOn } = require("./checkpoint.js");
+const { MessageList } = require("./list.js");
+const { checkedRequest } = require("./request.js");
+const { replayable } = require("./shaping.js");
+const { measuredTokens } = require("./sizing.js");
+
+/**
+ * @typedef {object} Recovery
+ * @property {any} request its range empty where there is nothing new
+ * @property {import("./request.js").Checked} checked
+ * @property {any} options how a tail is built and measured
+ * @property {readonly any[]} kept what stands behind a summary
+ * @property {number} keptTokens
+ * @property {MessageList} source of a fallback's tail
+ * @property {number} generation
+ * @property {string[]} warnings
+ * @property {number} tokensBefore
+ */
+
+/** @param {any} request @returns {Recovery} */
+function checkedRecovery(request) {
+  const options = optionsOf(request);
+  const messages = messagesOf(request, options);
+  const { kept, keptTokens } = messages;
+  const { previousSummary } = summaryInput(request.preparation, "request.preparation");
+  const { warnings, ...earlier } = carriedOn(request.previousCheckpoint, previousSummary);
+  if (messages.repaired) {
+    warnings.push("messages of preparation.retainedTail that cannot be replayed were left out");
+  }
+  // Nothing is new behind a leaf that is a checkpoint: its range is not summarized again (requirements B8, B9).
+  const asked = request.leafIsCheckpoint ? { ...request, preparation: withoutRange(request) } : request;
+  const checked = checkedRequest(asked);
+  const recovery = nativeRecovery(request, messages);
+  const { readFiles: earlierRead, modifiedFiles: earlierModified, summary: previous } = earlier;
+  Object.assign(checked.input, { previous, earlierRead, earlierModified, recovery });
+  const previousTokens = Math.ceil(previous.length / (options.charsPerToken ?? UNITS_PER_TOKEN));
+  return {
+    request: asked,
+    checked,
+    options,
+    kept,
+    keptTokens,
+    source: messages.source,
+    generation: earlier.generation + 1,
+    warnings,
+    tokensBefore: messages.heldTokens + previousTokens,
+  };
+}
+
+/** pi's heuristic. */
+const UNITS_PER_TOKEN = 4;
+
+/** How a tail is built. @param {any} request */
+function optionsOf(request) {
+  const { reason, retentionMode, fallbackSummary, leafIsCheckpoint } = required(request, "request");
+  choice(reason, "request.reason", ["threshold", "overflow", "manual"]);
+  const mode = choice(retentionMode ?? "active_turn", "request.retentionMode", MODES);
+  choice(fallbackSummary ?? "notice", "request.fallbackSummary", ["notice", "extractive"]);
+  flag(leafIsCheckpoint, "request.leafIsCheckpoint");
+  return { dialect: request.dialect, charsPerToken: request.charsPerToken, retentionMode: mode };
+}
+
+const MODES = ["active_turn", "completed_turn"];
+
+/**
+ * Messages of a request, as they are now: what the host appends to its own lists meanwhile changes nothing.
+ *
+ * @param {any} request @param {any} options
+ */
+function messagesOf({ preparation, transcript, leafIsCheckpoint, pendingMessages }, options) {
+  const { history, prefix } = summaryInput(preparation, "request.preparation");
+  const retained = MessageList.of(preparation.retainedTail ?? [], "request.preparation.retainedTail");
+  const pending = MessageList.of(pendingMessages ?? [], "request.pendingMessages");
+  const whole = transcript ? MessageList.of(transcript, "request.transcript") : undefined;
+  const covered = history.and(prefix).and(retained);
+  const tokens = (/** @type {MessageList} */ list) => measuredTokens(list, options);
+  const rebuilt = leafIsCheckpoint ? (whole ?? covered) : covered;
+  const held = leafIsCheckpoint && retained.length > 0 ? retained : rebuilt;
+  const heldTokens = tokens(held);
+  const kept = replayable(retained.messages);
+  return {
+    kept,
+    keptTokens: tokens(new MessageList([["messages", kept]])),
+    repaired: kept.length !== retained.length || kept.some((message, i) => message !== retained.messages[i]),
+    pendingTokens: tokens(pending),
+    heldTokens,
+    source: withoutSummaries(rebuilt),
+  };
+}
+
+/** A summary is carried beside the tail and never in it. @param {MessageList} list */
+function withoutSummaries(list) {
+  const messages = list.messages.filter((message) => message?.role !== "compactionSummary");
+  return messages.length === list.length && list.view ? list : new MessageList([["messages", messages]]);
+}
+
+/** @param {any} request */
+function withoutRange({ preparation }) {
+  return { ...preparation, messagesToSummarize: [], turnPrefixMessages: [], isSplitTurn: false };
+}
+
+/** What the native side is told. @param {any} request @param {ReturnType<typeof messagesOf>} messages */
+function nativeRecovery(request, { keptTokens, pendingTokens }) {
+  const { budget, preparation, reason, fallbackSummary } = request;
+  const { keepRecentTokens } = settingsOf(preparation, "request.preparation");
+  const fixed = Math.max(0, optionalCount(request.fixedTokens, "request.fixedTokens"));
+  const beside = fallbackSummary === "extractive" ? "excerpt" : "notice";
+  return {
+    keepRecent: optionalCount(
+      budget?.keepRecentTokens ?? keepRecentTokens,
+      "request.budget.keepRecentTokens",
+    ),
+    beside: fixed + pendingTokens,
+    tail: keptTokens,
+    onFailure: reason === "manual" ? "fail" : beside,
+  };
+}
+
+module.exports = { checkedRecovery };

@@ -1,0 +1,123 @@
+"use strict";
+
+// A compaction that ends in one of three ways: with a summary that fits, with a fallback, or with a failure.
+
+const { FALLBACK, RECENT_WINDOW } = require("./checkpoint.js");
+const { Depth, binding } = require("./crossing.js");
+const { CompactionError, fromNative } = require("./errors.js");
+const { compactionOf, recordOf } = require("./generate.js");
+const { tell } = require("./host.js");
+const { MessageList } = require("./list.js");
+const { checkedRecovery } = require("./recovery-request.js");
+const { run } = require("./run.js");
+const { tailOf } = require("./shaping.js");
+const { measuredTokens } = require("./sizing.js");
+
+/** @typedef {import("./recovery-request.js").Recovery} Recovery */
+/** @typedef {import("./run.js").Ended} Ended */
+
+/** @param {any} request */
+async function compactWithRecovery(request) {
+  const recovery = checkedRecovery(request);
+  for (const message of recovery.warnings) tell(request, { type: "warning", message });
+  const ended = await ending(recovery);
+  if (ended.checkpoint) return summaryOutcome(recovery, ended);
+  const fallback = ended.fallback && fallbackOutcome(recovery, ended);
+  return fallback ?? failedOutcome(recovery, ended);
+}
+
+/** How the run ends. A malformed request and an abort are thrown on. @param {Recovery} recovery */
+async function ending({ request, checked }) {
+  try {
+    return await run(request, checked);
+  } catch (thrown) {
+    if (checked.signal?.aborted) throw thrown;
+    const error = fromNative(thrown);
+    if (error.code === "invalid_argument") throw error;
+    return { error, tally: { requests: 0, stages: [], warnings: [] } };
+  }
+}
+
+/** @param {Recovery} recovery @param {Ended} ended */
+function summaryOutcome(recovery, ended) {
+  const { request, checked, kept, keptTokens, generation } = recovery;
+  const compaction = compactionOf(request, checked.range, ended);
+  const { tokensAfter } = compaction.details;
+  const checkpoint = {
+    ...compaction,
+    retainedTail: kept,
+    details: { ...compaction.details, generation },
+  };
+  return {
+    kind: "summary",
+    checkpoint,
+    report: reportOf(recovery, ended, tokensAfter + keptTokens, ["recheck"]),
+  };
+}
+
+/** A fallback whose tail fits; else why not even that is possible. @param {Recovery} recovery @param {Ended} ended */
+function fallbackOutcome(recovery, ended) {
+  const { source, options } = recovery;
+  const { tailBudget, tailRoom, tokensAfter } = ended.fallback;
+  const plan = source.with(options, Depth.COUNTED, (...from) =>
+    binding.tailPlan(...from, tailBudget, options),
+  );
+  const tail = tailOf(source.messages, plan, options);
+  if (tail.length === 0) return undefined;
+  const tailTokens = measuredTokens(new MessageList([["messages", tail]]), options);
+  if (tailTokens > tailRoom) {
+    const message =
+      "not even a fallback stays below the hard limit beside fixedTokens and pendingMessages; send less";
+    return failedOutcome(recovery, { ...ended, error: new CompactionError("checkpoint_oversized", message) });
+  }
+  tell(recovery.request, { type: "warning", message: KEPT });
+  const stages = [...(ended.error?.code === "checkpoint_oversized" ? ["recheck"] : []), "fallback"];
+  const report = reportOf(recovery, ended, tokensAfter + tailTokens, stages);
+  report.warnings.push(KEPT);
+  return { kind: "fallback", checkpoint: fallbackOf(recovery, ended, tail), error: ended.error, report };
+}
+
+const KEPT = "no summary was made; recent context is kept in its place";
+
+/** @param {Recovery} recovery @param {Ended} ended @param {any[]} retainedTail */
+function fallbackOf({ request, checked, generation }, { fallback, tally }, retainedTail) {
+  const { reason, readFiles, modifiedFiles, tokensBefore, tokensAfter, summary } = fallback;
+  const details = {
+    fallback: FALLBACK,
+    retainedTailShape: RECENT_WINDOW,
+    failureReason: reason,
+    generation,
+    readFiles,
+    modifiedFiles,
+    summarizer: request.summarizer.kind,
+    tokensBefore,
+    tokensAfter,
+  };
+  const { usage } = tally;
+  return { ...recordOf(request, checked.range), summary, ...(usage ? { usage } : {}), retainedTail, details };
+}
+
+/** @param {Recovery} recovery @param {Ended} ended */
+function failedOutcome(recovery, ended) {
+  const stages = ended.error?.code === "checkpoint_oversized" ? ["recheck"] : [];
+  return {
+    kind: "failed",
+    error: ended.error,
+    report: reportOf(recovery, ended, recovery.tokensBefore, stages),
+  };
+}
+
+/** @param {Recovery} recovery @param {Ended} ended @param {number} tokensAfter @param {string[]} stages */
+function reportOf({ tokensBefore, warnings }, { tally }, tokensAfter, stages) {
+  return {
+    tokensBefore,
+    tokensAfter,
+    shrank: tokensAfter < tokensBefore,
+    requests: tally.requests,
+    ...(tally.usage ? { usage: tally.usage } : {}),
+    stages: [...tally.stages, ...stages],
+    warnings: [...warnings, ...tally.warnings],
+  };
+}
+
+module.exports = { compactWithRecovery };

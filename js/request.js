@@ -1,0 +1,111 @@
+"use strict";
+
+// A request for a compaction, checked: its signal, its range, and what the native side is told.
+
+const {
+  abortSignal,
+  budgetLimits,
+  choice,
+  modelLimits,
+  optionalFunction,
+  optionalText,
+  required,
+  summaryInput,
+} = require("./arguments.js");
+const { invalidArgument } = require("./errors.js");
+const { refineInput } = require("./refine.js");
+
+/** Requests for which jitter is drawn. */
+const DRAWN = 256;
+
+/**
+ * @typedef {object} Checked
+ * @property {AbortSignal | undefined} signal
+ * @property {import("./list.js").MessageList} range history and turn prefix
+ * @property {any} input what the native side is told
+ */
+
+/** @param {any} request @returns {Checked} */
+function checkedRequest(request) {
+  const { summarizer, preparation } = required(request, "request");
+  const signal = abortSignal(request.signal, "request.signal");
+  const strategy = choice(request.strategy ?? "chain", "request.strategy", ["chain", "refine"]);
+  const budget = budgetLimits(request.budget, "request.budget");
+  if (required(summarizer, "request.summarizer").kind === "callback") checkCallback(summarizer);
+  const { history, prefix, previousSummary } = summaryInput(preparation, "request.preparation");
+  const refines = strategy === "refine" && summarizer.kind !== "extractive";
+  const input = {
+    history: history.length,
+    previous: previousSummary,
+    limits: [...budget, ...limitsOf(request)],
+    ...fileOperations(preparation.fileOps),
+    earlierRead: [],
+    earlierModified: [],
+    secrets: secretsOf(request.secrets),
+    random: randomOf(request.retry),
+    hearsEvents: Boolean(optionalFunction(request.onEvent, "request.onEvent")),
+    decidesRetries: Boolean(optionalFunction(request.isRetryable, "request.isRetryable")),
+    ...(refines ? { refine: refineInput(request, budget) } : {}),
+    ...keptUnder(request),
+  };
+  return { signal, range: history.and(prefix), input };
+}
+
+/** Limits of the model that reads the prompt. @param {any} request */
+function limitsOf({ summarizer, mainModel }) {
+  const main = modelLimits(mainModel, "request.mainModel");
+  return summarizer.kind === "extractive" ? main : modelLimits(summarizer.model, "request.summarizer.model");
+}
+
+/** @param {any} summarizer */
+function checkCallback(summarizer) {
+  if (typeof summarizer.complete !== "function") {
+    throw invalidArgument("request.summarizer.complete", "a function");
+  }
+  required(summarizer.model, "request.summarizer.model");
+}
+
+/** Whose finished requests these are. @param {any} request */
+function keptUnder({ sessionId, summarizer }) {
+  const session = optionalText(sessionId, "request.sessionId");
+  return session && summarizer.model ? { session, model: modelName(summarizer) } : {};
+}
+
+/** `provider/id` of the model that writes. @param {any} summarizer */
+function modelName({ model }) {
+  return `${model.provider}/${model.id}`;
+}
+
+/** @param {any} secrets @returns {string[]} */
+function secretsOf(secrets) {
+  const list = secrets ?? [];
+  if (!Array.isArray(list) || list.some((secret) => typeof secret !== "string")) {
+    throw invalidArgument("request.secrets", "an array of strings");
+  }
+  return list;
+}
+
+/** Numbers for jitter: the core has no randomness of its own. @param {any} retry */
+function randomOf(retry) {
+  if (!retry?.jitter) return [];
+  const drawn = (/** @type {number} */ number) => (number >= 0 && number < 1 ? number : 0);
+  const draw = typeof retry.random === "function" ? () => drawn(Number(retry.random())) : Math.random;
+  return Array.from({ length: DRAWN }, draw);
+}
+
+/** @param {any} fileOps the host's own record of the files, as pi keeps it */
+function fileOperations(fileOps) {
+  if (fileOps === undefined || fileOps === null) return {};
+  const { read, written, edited } = required(fileOps, "request.preparation.fileOps");
+  const paths = (/** @type {any} */ list, /** @type {string} */ name) => {
+    const given = typeof list === "string" ? [undefined] : [...(list ?? [])];
+    if (given.every((path) => typeof path === "string")) return given;
+    throw invalidArgument(`request.preparation.fileOps.${name}`, "a set of strings");
+  };
+  return {
+    read: paths(read, "read"),
+    modified: [...paths(written, "written"), ...paths(edited, "edited")],
+  };
+}
+
+module.exports = { checkedRequest, modelName };

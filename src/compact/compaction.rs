@@ -1,0 +1,224 @@
+//! What is to be compacted, and within what.
+
+use crate::budget::guard::Measure;
+use crate::budget::refine_budgets::{RefineBudgets, RefineWindow};
+use crate::budget::window::PromptLimit;
+use crate::checkpoint::assemble::{Checkpoint, Written};
+use crate::checkpoint::files::{FileOperations, without_lists};
+use crate::checkpoint::freshness::{stamped, unstamped};
+use crate::error::{CompactionError, ErrorCode, Result};
+use crate::plan::chunks::ChunkBudget;
+use crate::prompt::build::Prompts;
+use crate::prompt::neutralize::neutralized;
+use crate::prompt::redact::Secrets;
+use crate::provider::overflow::Overflow;
+use crate::summarize::cache::Shelf;
+use crate::summarize::run::Sent;
+use crate::summarize::writing::Progress;
+use crate::transcript::part::Message;
+use crate::transcript::resident::Passage;
+use crate::transcript::serialize::range_extent;
+use crate::transcript::weigh::Sizing;
+
+/// A range that is to become a checkpoint.
+#[derive(Clone)]
+pub struct Compaction {
+    /// History and turn prefix, one after the other; secrets masked.
+    pub range: Passage,
+    /// How many messages of the range are history.
+    pub history: usize,
+    /// The checkpoint that is carried on, without what a fallback added to it; empty for none.
+    pub previous: String,
+    /// The files as the host knows them; else they are read from the range.
+    pub files: Option<FileOperations>,
+    /// Files that the details of the earlier checkpoint name.
+    pub earlier_files: FileOperations,
+    /// How it is written, and within what.
+    pub method: Method,
+    /// The words around the text.
+    pub prompts: Prompts,
+    /// What must not leave.
+    pub secrets: Secrets,
+    /// How text is measured.
+    pub sizing: Sizing,
+    /// What earlier runs of the session have finished, where it has a name.
+    pub shelf: Option<Shelf>,
+}
+
+/// How a range is summarized.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Method {
+    /// Each request carries the summary so far, within the limit of a prompt.
+    Chain(PromptLimit),
+    /// A running summary over chunks.
+    Refine {
+        /// What the budgets follow from.
+        window: RefineWindow,
+        /// When it is written, where that is to be said.
+        written_at: Option<String>,
+    },
+}
+
+impl Compaction {
+    /// How requests are measured.
+    #[must_use]
+    pub fn measure(&self) -> Measure {
+        Measure { chars_per_token: self.sizing.chars_per_token, prompts: self.prompts.sizes() }
+    }
+
+    /// Tokens held back for the summary that is carried along in a chain.
+    #[must_use]
+    pub fn reserve(&self, limit: PromptLimit) -> u64 {
+        limit.reserve(self.previous_tokens())
+    }
+
+    /// The budgets of a refine run.
+    #[must_use]
+    pub fn budgets(&self, window: &RefineWindow) -> RefineBudgets {
+        window.budgets(self.previous_tokens(), &self.measure())
+    }
+
+    /// The same, where it is one.
+    #[must_use]
+    pub fn refine_budgets(&self) -> Option<RefineBudgets> {
+        match &self.method {
+            Method::Chain(_) => None,
+            Method::Refine { window, .. } => Some(self.budgets(window)),
+        }
+    }
+
+    /// Strategy and budgets by their numbers: under others an answer might have been another (requirement D52).
+    #[must_use]
+    pub fn budget_names(&self) -> String {
+        match &self.method {
+            Method::Chain(PromptLimit { tokens, output }) => format!("chain:{tokens}:{output}"),
+            Method::Refine { window, .. } => {
+                let RefineBudgets { ratio, max_prompt, max_output, summary_ceiling, chunk, .. } =
+                    self.budgets(window);
+                format!("refine:{ratio}:{max_prompt}:{max_output}:{summary_ceiling}:{chunk}")
+            }
+        }
+    }
+
+    /// Tokens that a prompt must not exceed.
+    #[must_use]
+    pub fn prompt_limit(&self) -> u64 {
+        match &self.method {
+            Method::Chain(limit) => limit.tokens,
+            Method::Refine { window, .. } => self.budgets(window).max_prompt,
+        }
+    }
+
+    /// Tokens of the checkpoint that is carried on.
+    #[must_use]
+    pub fn previous_tokens(&self) -> u64 {
+        self.tokens(&self.previous)
+    }
+
+    fn tokens(&self, text: &str) -> u64 {
+        self.sizing.chars_per_token.tokens(text.encode_utf16().count())
+    }
+
+    /// The words of the checkpoint that is carried on: its frame is made anew.
+    #[must_use]
+    pub fn previous_words(&self) -> String {
+        unstamped(&without_lists(&self.previous))
+    }
+
+    /// The range, where there is something in it and room to say it.
+    ///
+    /// # Errors
+    /// `no_new_history` for an empty range; `summary_budget` when the budget leaves nothing for text.
+    pub fn checked(&self) -> Result<Vec<Message<'_>>> {
+        let range: Vec<Message<'_>> = self.range.messages().collect();
+        if range.is_empty() {
+            return Err(CompactionError::new(
+                ErrorCode::NoNewHistory,
+                "the range holds no message to summarize; compact again after the next turn",
+            ));
+        }
+        match &self.method {
+            Method::Chain(limit) => {
+                ChunkBudget::of(limit.tokens, self.reserve(*limit), &self.measure())?;
+            }
+            Method::Refine { window, .. } => refuse_tiny(&self.budgets(window))?,
+        }
+        Ok(range)
+    }
+
+    /// What a run that overflowed has still to do: the messages it has no summary of, within the window it learned.
+    #[must_use]
+    pub fn rest(&self, progress: &Progress, sent: Sent, said: Overflow) -> Self {
+        let done = progress.chunks > 0;
+        let ratio = said.prompt.map(|counted| sent.whole as f64 / counted.max(1) as f64);
+        let method = match &self.method {
+            Method::Chain(limit) => Method::Chain(limit.learned(sent.text, said.limit, ratio)),
+            Method::Refine { window, written_at } => Method::Refine {
+                window: window.learned(sent.whole, said.limit, ratio, &self.measure()),
+                written_at: written_at.clone(),
+            },
+        };
+        Self {
+            range: self.range.skipping(progress.messages),
+            history: if done { usize::MAX } else { self.history },
+            previous: if done { &progress.summary } else { &self.previous }.clone(),
+            files: None,
+            method,
+            ..self.clone()
+        }
+    }
+
+    /// The files that the range and what came before it touched.
+    #[must_use]
+    pub fn touched(&self, range: &[Message<'_>]) -> FileOperations {
+        let known = self.files.clone().unwrap_or_else(|| FileOperations::of(range, &self.previous));
+        known.and(&self.earlier_files)
+    }
+
+    /// Body and file lists together.
+    #[must_use]
+    pub fn assembled(&self, range: &[Message<'_>], body: &str, written: Option<Written>) -> Checkpoint {
+        let words = own_words(body);
+        let body = match &self.method {
+            Method::Refine { written_at, .. } => stamped(&unstamped(&words), written_at.as_deref()),
+            Method::Chain(_) => words,
+        };
+        let files = self.touched(range).lists().masked(&self.secrets);
+        let summary = body + &files.text();
+        let carried = self.previous.encode_utf16().count();
+        let before = range_extent(range, self.sizing.dialect).units() + carried;
+        Checkpoint {
+            tokens_before: self.sizing.chars_per_token.tokens(before),
+            tokens_after: self.tokens(&summary),
+            summary,
+            files,
+            written,
+        }
+    }
+}
+
+/// Refuses budgets that leave nothing for a chunk or an answer (requirements G6).
+fn refuse_tiny(budgets: &RefineBudgets) -> Result<()> {
+    if budgets.chunk > 0 && budgets.max_output > 0 {
+        return Ok(());
+    }
+    Err(CompactionError::budget(format!(
+        "nothing is left for text: of {} tokens for a prompt {} are held back for the running summary and the rest \
+         for prompts and instructions, and {} are allowed for an answer; use a summary model with a larger \
+         contextWindow, shorter customInstructions, or other refine settings",
+        budgets.max_prompt, budgets.summary_ceiling, budgets.max_output
+    )))
+}
+
+/// A summary without file lists: the range's own come behind it, and a model's would be taken for them.
+fn own_words(summary: &str) -> String {
+    let mut words = summary.to_owned();
+    loop {
+        let without = without_lists(&words);
+        if without == words {
+            break;
+        }
+        words = without;
+    }
+    if words.contains("-files>") { neutralized(&words) } else { words }
+}

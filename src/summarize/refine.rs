@@ -1,0 +1,219 @@
+//! Refine: a running summary over chunks, after the recursive summarization of arXiv 2308.15022 (requirements D45 to
+//! D81). A chunk whose prompt or answer gets too large is halved; a running summary that does is compressed.
+
+use std::ops::Range;
+
+use super::chain::carried;
+use super::events::{Event, SplitCause};
+use super::run::{Ended, Host, Run, Sent};
+use super::writing::{Progress, Writing};
+use crate::budget::refine_budgets::RefineBudgets;
+use crate::error::{CompactionError, ErrorCode};
+use crate::plan::halve::middle;
+use crate::plan::turns::Joints;
+use crate::prompt::build::Template;
+use crate::provider::{Provider, SummaryRequest};
+use crate::transcript::part::Message;
+use crate::transcript::serialize::range_extent;
+
+/// How often a chunk is halved because of its prompt (requirement D62).
+const MOST_PROMPT_SPLITS: u32 = 3;
+/// How often it is halved because of its answer (requirement D65).
+const MOST_ANSWER_SPLITS: u32 = 2;
+/// UTF-16 units of a running summary below which nothing of it would be left by a cut.
+const LEAST_CARRIED: usize = 256;
+
+/// Part of a chunk that is summarized by one request.
+#[derive(Debug, Clone)]
+struct Piece {
+    span: Range<usize>,
+    /// How often it was halved, for each cause: the two splitters know nothing of each other (requirement D66).
+    prompt_splits: u32,
+    answer_splits: u32,
+    /// Whether it comes again, with a compressed summary beside it (requirement D68).
+    again: bool,
+}
+
+impl Piece {
+    /// Both halves, the later one first, as a stack takes them (requirement D70).
+    fn halves(&self, at: usize, cause: SplitCause) -> [Self; 2] {
+        let half = |span| Self {
+            span,
+            prompt_splits: self.prompt_splits + u32::from(cause == SplitCause::Prompt),
+            answer_splits: self.answer_splits + u32::from(cause == SplitCause::Answer),
+            again: self.again,
+        };
+        [half(at..self.span.end), half(self.span.start..at)]
+    }
+}
+
+/// A refine run over one range.
+pub struct Refining<'a, P, H> {
+    run: &'a Run<'a, P, H>,
+    writing: &'a Writing<'a>,
+    budgets: RefineBudgets,
+    range: &'a [Message<'a>],
+    joints: Joints,
+    /// The running summary; empty before the first chunk of a session.
+    summary: String,
+    /// The chunk at hand, from 1, and of how many.
+    place: (u32, u32),
+    /// Whether compressions are given up: one has failed in a way that does not pass.
+    uncompressed: bool,
+}
+
+impl<'a, P: Provider, H: Host> Refining<'a, P, H> {
+    /// A run that begins with an earlier summary, or with none.
+    pub fn new(
+        run: &'a Run<'a, P, H>,
+        writing: &'a Writing<'a>,
+        budgets: RefineBudgets,
+        range: &'a [Message<'a>],
+        previous: String,
+    ) -> Self {
+        let joints = Joints::of(range);
+        Self { run, writing, budgets, range, joints, summary: previous, place: (0, 0), uncompressed: false }
+    }
+
+    /// The running summary after the last chunk.
+    ///
+    /// # Errors
+    /// Why a request failed that is no compression; the prompt of one whose messages and running summary do not fit
+    /// beside each other is `summary_budget`.
+    pub async fn chunks(mut self, ends: &[usize], progress: &mut Progress) -> Result<String, Ended> {
+        let of = u32::try_from(ends.len()).unwrap_or(u32::MAX);
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        for ((start, &end), index) in starts.zip(ends).zip(1..) {
+            self.place = (index, of);
+            let size = self.writing.tokens(&self.summary);
+            if size > self.budgets.summary_ceiling && !self.uncompressed {
+                self.compress(size, self.budgets.shrunk(size)).await?;
+            }
+            self.chunk(start..end, progress).await?;
+        }
+        Ok(self.summary)
+    }
+
+    async fn chunk(&mut self, span: Range<usize>, progress: &mut Progress) -> Result<(), Ended> {
+        let mut pieces = vec![Piece { span, prompt_splits: 0, answer_splits: 0, again: false }];
+        while let Some(piece) = pieces.pop() {
+            if let Some(halves) = self.before_asking(&piece) {
+                pieces.extend(halves);
+                continue;
+            }
+            match self.ask(&piece).await {
+                Ok(summary) => {
+                    progress.advance(piece.span.len(), &summary);
+                    self.summary = summary;
+                }
+                Err(Ended::Failed(error)) if error.code == ErrorCode::SummaryIncomplete => {
+                    pieces.extend(self.after_cut_answer(piece, error).await?);
+                }
+                Err(ended) => return Err(ended),
+            }
+        }
+        Ok(())
+    }
+
+    /// The halves of a piece whose prompt would be too large, where there are any (requirement D62).
+    fn before_asking(&self, piece: &Piece) -> Option<[Piece; 2]> {
+        let fits = self.summary.encode_utf16().count() <= self.room(piece);
+        let halved = !fits && piece.prompt_splits < MOST_PROMPT_SPLITS;
+        if halved { self.halves(piece, SplitCause::Prompt) } else { None }
+    }
+
+    fn halves(&self, piece: &Piece, cause: SplitCause) -> Option<[Piece; 2]> {
+        let at = middle(self.range, &self.joints, &piece.span, self.writing.sizing.dialect)?;
+        let halves = piece.halves(at, cause);
+        let [half, _] = &halves;
+        let depth = if cause == SplitCause::Prompt { half.prompt_splits } else { half.answer_splits };
+        let (index, of) = self.place;
+        self.run.tell(Event::Split { index, of, cause, depth });
+        Some(halves)
+    }
+
+    /// UTF-16 units that a piece leaves for the running summary in the largest prompt; none where it does not even
+    /// fit alone.
+    fn room(&self, piece: &Piece) -> usize {
+        let range = self.range.get(piece.span.clone()).unwrap_or_default();
+        let sizing = self.writing.sizing;
+        let whole = sizing.chars_per_token.units(self.budgets.max_prompt);
+        let around = self.writing.prompts.sizes().chunk_overhead();
+        whole.saturating_sub(around + range_extent(range, sizing.dialect).units())
+    }
+
+    /// The running summary with a piece in it. What does not fit beside the piece is cut out of its middle.
+    async fn ask(&self, piece: &Piece) -> Result<String, Ended> {
+        let range = self.range.get(piece.span.clone()).unwrap_or_default();
+        let room = self.room(piece);
+        let size = self.summary.encode_utf16().count();
+        if size > room {
+            if room < LEAST_CARRIED {
+                return Err(no_room().into());
+            }
+            self.run.tell(Event::Warning("the running summary does not fit beside a chunk and is cut there"));
+        }
+        let previous = carried(&self.summary, room);
+        let previous = (!previous.is_empty()).then_some(previous.as_ref());
+        let request = self.writing.request(range, previous, Template::history(self.summary.len()));
+        self.writing.chunk(self.run, request, self.place).await
+    }
+
+    /// What comes in the place of a piece whose answer was cut off: its halves; or itself once more, beside a shorter
+    /// summary; else the error stands (requirements D65 to D69).
+    async fn after_cut_answer(&mut self, piece: Piece, error: CompactionError) -> Result<Vec<Piece>, Ended> {
+        if piece.answer_splits < MOST_ANSWER_SPLITS
+            && let Some(halves) = self.halves(&piece, SplitCause::Answer)
+        {
+            return Ok(halves.into());
+        }
+        let (size, aim) = (self.writing.tokens(&self.summary), self.budgets.shrunk_deep());
+        if !piece.again && size > aim && self.compress(size, aim).await? {
+            return Ok(vec![Piece { again: true, ..piece }]);
+        }
+        Err(error.into())
+    }
+
+    /// Has the running summary of `size` tokens written again in about `aim`; whether it got shorter. A failure is a
+    /// warning: the run goes on with what it has (requirements D80, D81).
+    async fn compress(&mut self, size: u64, aim: u64) -> Result<bool, Ended> {
+        let Some(request) = self.compression(aim) else {
+            self.run.tell(Event::Warning("no prompt is large enough to compress the running summary"));
+            return Ok(false);
+        };
+        let shorter = match self.writing.answer(self.run, request, self.place).await {
+            Ok((summary, _)) => summary,
+            Err(Ended::Aborted) => return Err(Ended::Aborted),
+            Err(Ended::Failed(error)) => {
+                let passes = error.request.as_ref().is_some_and(|request| request.retryable);
+                self.uncompressed |= !passes;
+                self.run
+                    .tell(Event::Warning("the running summary could not be compressed and stays as it is"));
+                return Ok(false);
+            }
+            Err(ended @ Ended::Overflowed(_)) => return Err(ended),
+        };
+        let tokens_after = self.writing.tokens(&shorter);
+        if tokens_after >= size {
+            self.run.tell(Event::Warning("a compressed summary was no shorter and is not taken"));
+            return Ok(false);
+        }
+        self.run.tell(Event::Compress { tokens_before: size, tokens_after });
+        self.summary = shorter;
+        Ok(true)
+    }
+
+    /// A request for a shorter summary, within the cap of a prompt (requirement D76).
+    fn compression(&self, aim: u64) -> Option<(SummaryRequest, Sent)> {
+        let whole = self.writing.sizing.chars_per_token.units(self.budgets.max_prompt);
+        let room = whole.saturating_sub(self.writing.prompts.sizes().compression_overhead());
+        (room >= LEAST_CARRIED).then(|| self.writing.compression(&carried(&self.summary, room), aim))
+    }
+}
+
+fn no_room() -> CompactionError {
+    CompactionError::budget(
+        "a message leaves no room for the running summary beside it; use a summary model with a larger contextWindow, \
+         a larger refine.maxPromptTokens, or a larger refine.summaryCeilingTokens that keeps chunks smaller",
+    )
+}
