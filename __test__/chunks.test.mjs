@@ -90,7 +90,7 @@ for (const boundary of BOUNDARIES) {
   });
 }
 
-test("D37 D39 D41 G5 turns stay whole where they fit, else calls stay with their results", () => {
+test("D37 D39 D40 D41 G5 turns stay whole where they fit, else calls stay with their results", () => {
   for (let seed = 0; seed < 2_000; seed++) {
     const promptLimit = 300 + (seed % 1_500);
     const { range, chunks } = checkPlan(

@@ -243,7 +243,7 @@ test("a reader that stops early is no failure", { timeout: HANG }, async () => {
 for (const name of ["before-compaction", "large-session"]) {
   const path = fileURLToPath(new URL(`../../shared/sessions/${name}.jsonl`, import.meta.url));
   const skip = existsSync(path) ? false : "the real sessions are not here";
-  test(`${name} is inspected and compacted, and stays as it is`, { skip, timeout: HANG }, () => {
+  test(`B30 B31 B40 ${name} is inspected and compacted, and stays as it is`, { skip, timeout: HANG }, () => {
     const before = { bytes: readFileSync(path), modified: statSync(path).mtimeMs };
     const inspected = run("inspect", path);
     assert.deepEqual([inspected.status, inspected.stderr], [0, ""]);

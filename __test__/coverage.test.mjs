@@ -87,7 +87,7 @@ async function covered(messages, window, more, options = {}) {
 }
 
 for (const dialect of DIALECTS) {
-  test(`C36 ${dialect}: 3,000 messages, each in exactly one request`, async () => {
+  test(`A62 C36 ${dialect}: 3,000 messages, each in exactly one request`, async () => {
     const messages = tokened(1, 3_000, (rng) => rng.between(0, 40));
     const { calls, events } = await covered(messages, 65_536, {}, { dialect });
     assert.ok(calls.length >= 3, `${calls.length} requests`);
@@ -96,7 +96,7 @@ for (const dialect of DIALECTS) {
     assert.equal(whole.calls.length, 1);
   });
 
-  test(`C36 A50 ${dialect}: the reduction drops no message`, async () => {
+  test(`A50 A62 C36 ${dialect}: the reduction drops no message`, async () => {
     const long = tokened(2, 400, (rng) => rng.between(300, 500));
     const { events } = await covered(long, 1_000_000, {}, { dialect });
     assert.equal(events[0].reduced, false);

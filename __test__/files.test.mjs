@@ -27,7 +27,7 @@ async function listsOf(messagesToSummarize) {
   return { read: details.readFiles, modified: details.modifiedFiles, summary };
 }
 
-test("file lists follow the summary in pi's form, sorted; a changed file is not a read one", async () => {
+test("D88 file lists follow the summary in pi's form, sorted; a changed file is not a read one", async () => {
   const { read, modified, summary } = await listsOf([
     use("read", { path: "z.ts" }),
     use("read", { path: "a.ts" }),

@@ -69,7 +69,7 @@ for (const [question, ask] of Object.entries(QUESTIONS)) {
   }
 }
 
-test("A37 estimateTokens divides by charsPerToken and rounds up", () => {
+test("A37 D93 estimateTokens divides by charsPerToken and rounds up", () => {
   for (let seed = 0; seed < 500; seed++) {
     for (const message of wildTranscript(seed)) {
       const units = native.estimateTokens(message, { charsPerToken: 1 });

@@ -140,7 +140,7 @@ test("opencode#40235 zeph#6501 a result binds to the nearest earlier call of its
   assert.ok(!bound.includes(second[1]), "a second result of one call does not answer the call before");
 });
 
-test("C14 a record with the marker keeps its window", () => {
+test("a record with the marker keeps its window", () => {
   const retainedTail = [user("go"), ...toolCalls(2, "out"), answer("done")];
   const details = { fallback: "retained_tail", retainedTailShape: "recent_window" };
   const record = frozen({ type: "compaction", summary: "s", retainedTail, details });
