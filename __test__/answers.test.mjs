@@ -145,6 +145,28 @@ test("A18 A17 the default policy is exported: 2, 4 and 8 seconds", async () => {
   assert.equal(announced.delayMs, 2_000);
 });
 
+test("A7 A8 A15 a first response that failed is not the last, though neither caller nor client repeat it", async () => {
+  const { result, calls } = await asked([failed("503"), "S"], { retry: undefined });
+  assert.equal(result?.summary, "S");
+  assert.deepEqual(
+    calls.map(({ options }) => options.maxRetries),
+    [0, 0],
+  );
+  const own = { enabled: true, maxRetries: 1, baseDelayMs: 1 };
+  assert.equal((await asked([failed("503")], { retry: own })).calls.length, 2, "the caller's policy");
+});
+
+test("A32 the default policy waits for 14 seconds in all, and then gives up", async () => {
+  const { baseDelayMs, ...policy } = COMPACTION_SUMMARY_RETRY_POLICY;
+  const scale = 1_000;
+  const { error, events } = await asked([failed("503")], {
+    retry: { ...policy, baseDelayMs: baseDelayMs / scale },
+  });
+  const waits = events.filter(({ type }) => type === "retry").map(({ delayMs }) => delayMs);
+  assert.equal(waits.reduce((sum, delay) => sum + delay, 0) * scale, 14_000);
+  assert.equal(error.code, "summary_provider");
+});
+
 test("A33 enabled: false and maxRetries: 0 send once", async () => {
   for (const retry of [
     { enabled: false, baseDelayMs: 1 },

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { compactionSummaryWouldExceedBudget, contextBudget } from "../index.js";
 import {
   conversationOf,
   failed,
@@ -9,11 +10,12 @@ import {
   RETRY,
   run,
   says,
+  sentTokens,
   usage,
   windowed,
 } from "./support/model.mjs";
 import { frozen } from "./support/random.mjs";
-import { answer, call, result, toolCalls, userOfTokens } from "./support/sound.mjs";
+import { answer, call, exchange, result, toolCalls, userOfTokens } from "./support/sound.mjs";
 
 const WINDOW = 32_768;
 const OUTPUT = 8_192;
@@ -211,6 +213,31 @@ test("A43 A51 G15 the guard comes first, then one reduction, then chunks", async
   );
 });
 
+test("A34 B14 the guard's verdict is the run's: one request of the whole below its limit, none at it", async () => {
+  const model = { contextWindow: WINDOW, maxTokens: OUTPUT };
+  const budget = contextBudget(model);
+  for (const [below, shape] of /** @type {const} */ ([
+    [1, "single"],
+    [0, "chunks"],
+  ])) {
+    const preparation = prepared(exchange(4, (budget.summaryInputLimit - below) * 4));
+    const exceeds = compactionSummaryWouldExceedBudget(preparation, budget, model);
+    const { events, calls } = await run(small(), preparation);
+    assert.deepEqual([exceeds, events[0].shape, calls.length > 1], [below === 0, shape, below === 0]);
+  }
+});
+
+test("D2 a summarizer other than the session's model: its own window and output hold", async () => {
+  const budget = contextBudget({ contextWindow: 1_000_000, maxTokens: 64_000 });
+  const { error, calls } = await run(small(), prepared(LONG), { budget });
+  assert.equal(error, undefined);
+  assert.ok(calls.length > 1, "the session's model would have taken it whole");
+  for (const made of calls) {
+    assert.ok(made.options.maxTokens <= OUTPUT);
+    assert.ok(sentTokens(made) < WINDOW - made.options.maxTokens);
+  }
+});
+
 test("A52 nothing reducible: chunks at once, and no mark of a reduction", async () => {
   const { events, result: checkpoint } = await run(small(), prepared(LONG));
   assert.deepEqual(
@@ -320,7 +347,7 @@ test("maxRequests: a run that reaches it ends, and announces no retry that never
   assert.equal(events.filter(({ type }) => type === "retry").length, 4);
 });
 
-test("rule 7 the default bound is 64 requests, first tries and retries alike", async () => {
+test("A1 A33 B41 rule 7 the default bound is 64 requests, first tries and retries alike", async () => {
   const retry = { ...RETRY, baseDelayMs: 0, maxRetries: 1_000 };
   const { error, calls } = await run(small([failed("503")]), prepared(SHORT), { retry });
   assert.equal(error.code, "summary_budget");

@@ -5,10 +5,11 @@ import {
   contextBudget,
   estimateSummaryPromptTokens,
   estimateTokens,
+  serializeConversation,
 } from "../index.js";
 import { frozen } from "./support/random.mjs";
 import { promptTokens } from "./support/reference.mjs";
-import { exchange, toolCalls, userOfTokens } from "./support/sound.mjs";
+import { answer, exchange, toolCalls, userOfTokens } from "./support/sound.mjs";
 
 /** F1: window, max output, headroom, hard, keepRecent, summary output, guard limit, a quarter of hard, fallback chars. */
 const F1 = [
@@ -73,7 +74,7 @@ for (const [window, output, ...columns] of F1) {
     });
   });
 
-  test(`A39 A40 F1 the guard's own limit at a window of ${window} and an output of ${output}`, () => {
+  test(`A39 A40 B12 F1 the guard's own limit at a window of ${window} and an output of ${output}`, () => {
     const [requestHeadroom, hardLimit] = columns;
     const budget = frozen({ hardLimit, requestHeadroom });
     const model = frozen({ contextWindow: window, maxTokens: output });
@@ -221,7 +222,18 @@ test("G16 the host's own prompts count, each with the request that it belongs to
   assert.equal(limitOf(BUDGET, MODEL, { prompts: { system: "Summarize.", initial: "Now." } }), limit);
 });
 
-test("A37 the ratio of units to tokens is the host's to set", () => {
+test("D97 G8 sizes are those of the text: nothing is added for an answer or a tool result", () => {
+  for (const messages of [
+    [answer("a".repeat(10))],
+    toolCalls(30, "o".repeat(300)),
+    toolCalls(30, "o".repeat(9_000)),
+  ]) {
+    const units = serializeConversation(messages).length;
+    assert.equal(estimateSummaryPromptTokens(input(messages), { charsPerToken: 1 }), units);
+  }
+});
+
+test("A37 D93 the ratio of units to tokens is the host's to set", () => {
   const messages = [userOfTokens(1_000)];
   assert.equal(estimateSummaryPromptTokens(input(messages), { charsPerToken: 3 }), Math.ceil(4_000 / 3));
   assert.equal(estimateSummaryPromptTokens(input(messages), { charsPerToken: 2.5 }), 1_600);
