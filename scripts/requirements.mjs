@@ -1,5 +1,5 @@
-// Lists the lines of docs/requirements.md, sections A to D, whose number no test names: in a title, in a message,
-// in Rust also in a comment. A range (`A43–A54`) names nothing: it does not say what is proved of what is inside.
+// Lists the requirement lines, sections A to D, whose number no test names: in a title, in a message, in Rust also in
+// a comment. A range (`A43–A54`) names nothing: it does not say what is proved of what is inside.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
