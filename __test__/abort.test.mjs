@@ -82,7 +82,7 @@ test("already aborted: nothing is sent, and the reason comes back as it is", asy
 });
 
 for (const [title, reason] of REASONS) {
-  test(`A30 abort during the callback, the reason ${title}`, async () => {
+  test(`abort during the callback, the reason ${title}`, async () => {
     for (const step of [holds, hangs, after(30, "LATE")]) {
       const going = started(small([step]), SHORT);
       await until(() => going.calls.length === 1);
@@ -148,7 +148,7 @@ test("abort by isRetryable: no retry", async () => {
   assert.equal(calls.length, 1);
 });
 
-test("A31 openclaw PR#110114 abort in a backoff sleep rejects at once, without waiting for the timer", async () => {
+test("A30 A31 openclaw PR#110114 abort in a backoff sleep rejects at once, without waiting for the timer", async () => {
   for (const preparation of [SHORT, LONG, SPLIT]) {
     const retry = { ...RETRY, baseDelayMs: 50_000 };
     const going = started(small([failed("503")]), preparation, { retry });

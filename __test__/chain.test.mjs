@@ -36,7 +36,7 @@ const NUMBERED = [(/** @type {any} */ { index }) => says(`S${index + 1}`)];
 /** @param {any[]} script */
 const small = (script = NUMBERED) => windowed(WINDOW, OUTPUT, script);
 
-test("A14 G7 a range that fits is one request with the initial instructions", async () => {
+test("G7 a range that fits is one request with the initial instructions", async () => {
   const { result: checkpoint, events, calls } = await run(small(), prepared(SHORT), { prompts: PROMPTS });
   assert.equal(calls.length, 1);
   assert.match(
@@ -62,7 +62,7 @@ test("G7 with a previous summary the first request updates it", async () => {
   assert.equal(instructionsOf(calls[0].prompt), "UPDATE-WORDS");
 });
 
-test("E54 D54 the request is pi-ai's context and options, and carries no tools", async () => {
+test("E54 the request is pi-ai's context and options, and carries no tools", async () => {
   const { calls } = await run(small(), prepared(SHORT));
   const [{ context, options }] = calls;
   assert.deepEqual(Object.keys(context).sort(), ["messages", "systemPrompt"]);

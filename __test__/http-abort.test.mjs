@@ -54,7 +54,7 @@ const MOMENTS = [
 ];
 
 for (const [title, stepOf] of MOMENTS) {
-  inEachForm(`A30 abort ${title}`, async (t, form) => {
+  inEachForm(`abort ${title}`, async (t, form) => {
     const provider = await serve(t, {
       api: form.api,
       steps: [stepOf(form)],
@@ -67,21 +67,24 @@ for (const [title, stepOf] of MOMENTS) {
   });
 }
 
-inEachForm("A31 openclaw PR#110114 abort in a backoff sleep does not wait for the timer", async (t, form) => {
-  for (const headers of /** @type {Record<string, string>[]} */ ([{}, { "retry-after": "50" }])) {
-    const steps = [{ status: 503, body: "", headers }];
-    const provider = await serve(t, { api: form.api, steps, summarizer: { stream: form.stream } });
-    /** @type {any[]} */
-    const events = [];
-    const onEvent = (/** @type {any} */ event) => events.push(event);
-    const going = started(provider, SHORT, { retry: { ...RETRY, baseDelayMs: 50_000 }, onEvent });
-    await until(() => ofType(events, "retry").length === 1, "the retry");
-    going.controller.abort("stop");
-    assert.equal((await soon(going.outcome)).error, "stop");
-    await wait(QUIET_MS);
-    assert.equal(provider.requests.length, 1);
-  }
-});
+inEachForm(
+  "A30 A31 openclaw PR#110114 abort in a backoff sleep does not wait for the timer",
+  async (t, form) => {
+    for (const headers of /** @type {Record<string, string>[]} */ ([{}, { "retry-after": "50" }])) {
+      const steps = [{ status: 503, body: "", headers }];
+      const provider = await serve(t, { api: form.api, steps, summarizer: { stream: form.stream } });
+      /** @type {any[]} */
+      const events = [];
+      const onEvent = (/** @type {any} */ event) => events.push(event);
+      const going = started(provider, SHORT, { retry: { ...RETRY, baseDelayMs: 50_000 }, onEvent });
+      await until(() => ofType(events, "retry").length === 1, "the retry");
+      going.controller.abort("stop");
+      assert.equal((await soon(going.outcome)).error, "stop");
+      await wait(QUIET_MS);
+      assert.equal(provider.requests.length, 1);
+    }
+  },
+);
 
 /** A provider at a bare server. @param {any} api @param {string} origin */
 const at = (api, origin) => ({

@@ -121,7 +121,7 @@ inEachForm("claude-code#5934 every body is well-formed UTF-8", async (t, form) =
   if (headers["content-length"]) assert.equal(Number(headers["content-length"]), body.length);
 });
 
-inEachForm("D54 senpi#1067 pi#8351 no tools and no image bytes in any request", async (t, form) => {
+inEachForm("senpi#1067 pi#8351 no tools and no image bytes in any request", async (t, form) => {
   const { requests } = await asked(t, form, ["S"], { preparation: IMAGES });
   const [{ json, body }] = requests;
   const names = JSON.stringify(Object.keys(json));

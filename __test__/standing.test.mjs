@@ -88,6 +88,22 @@ test("B13 C1 C5 what one request cannot hold, reduced or not, is sent in chunks 
   assert.match(checkpoint.summary, /^SUMMARY/);
 });
 
+test("A14 a failure is retried as it was; only size leads to the reduction, and then to chunks", async () => {
+  const faulty = [(/** @type {any} */ { index }) => (index % 2 ? says("S") : failed("503"))];
+  for (const [messages, shape, reduced] of /** @type {const} */ ([
+    [toolCalls(20, "x".repeat(2_000)), "single", false],
+    [toolCalls(60, "x".repeat(2_000)), "single", true],
+    [WORK, "chunks", true],
+  ])) {
+    const { error, calls, events } = await run(small(faulty), prepared(messages));
+    assert.equal(error, undefined);
+    assert.deepEqual([events[0].shape, events[0].reduced], [shape, reduced]);
+    assert.equal(events.filter(({ type }) => type === "plan" || type === "replan").length, 1);
+    const prompts = calls.map(({ prompt }) => prompt);
+    for (let sent = 0; sent < prompts.length; sent += 2) assert.equal(prompts[sent], prompts[sent + 1]);
+  }
+});
+
 test("C1 the tail is the recent window, not one message of the user", () => {
   for (const retentionMode of /** @type {const} */ (["active_turn", "completed_turn", undefined])) {
     const tail = buildRetainedTail(WORK, 4_000, { retentionMode });
