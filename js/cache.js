@@ -2,7 +2,7 @@
 
 // Finished requests of this environment, held by this module's own variable.
 
-const { optionalText, required } = require("./arguments.js");
+const { required } = require("./arguments.js");
 const { binding } = require("./crossing.js");
 const { invalidArgument } = require("./errors.js");
 
@@ -19,8 +19,9 @@ function cache() {
 }
 
 function exportCache(sessionId) {
-  const session = optionalText(sessionId, "sessionId");
-  return { version: VERSION, entries: binding.keptSummaries(cache(), session) };
+  // Null is no id and no absence: with all sessions' entries a host would store too much.
+  if (sessionId !== undefined && typeof sessionId !== "string") throw invalidArgument("sessionId", "a string");
+  return { version: VERSION, entries: binding.keptSummaries(cache(), sessionId) };
 }
 
 function importCache(exported) {

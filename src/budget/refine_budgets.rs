@@ -110,6 +110,7 @@ impl RefineWindow {
     /// `window` where it names one. The next prompts are smaller in any case.
     #[must_use]
     pub fn learned(&self, sent: u64, window: Option<u64>, ratio: Option<f64>, measure: &Measure) -> Self {
+        let output = self.budgets(0, measure).max_output;
         let mut learned = *self;
         learned.model.context_window = Some(self.window().min(window.unwrap_or(u64::MAX)));
         let cap = learned.budgets(0, measure).max_prompt.min(share(learned.window(), 0.5));
@@ -119,6 +120,10 @@ impl RefineWindow {
             (None, _) => share(sent, 0.5),
         };
         learned.settings.max_prompt_tokens = Some(share(cap, ratio.unwrap_or(1.0).min(1.0)).min(most).max(1));
+        if self.settings.max_output_tokens.is_none() {
+            // A smaller prompt leaves more of the window; of one that was stated too large, nothing is to be had.
+            learned.settings.max_output_tokens = Some(learned.budgets(0, measure).max_output.min(output));
+        }
         learned
     }
 }

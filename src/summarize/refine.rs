@@ -184,14 +184,8 @@ impl<'a, P: Provider, H: Host> Refining<'a, P, H> {
         let shorter = match self.writing.answer(self.run, request, self.place).await {
             Ok((summary, _)) => summary,
             Err(Ended::Aborted) => return Err(Ended::Aborted),
-            Err(Ended::Failed(error)) => {
-                let passes = error.request.as_ref().is_some_and(|request| request.retryable);
-                self.uncompressed |= !passes;
-                self.run
-                    .tell(Event::Warning("the running summary could not be compressed and stays as it is"));
-                return Ok(false);
-            }
-            Err(ended @ Ended::Overflowed(_)) => return Err(ended),
+            Err(Ended::Failed(error)) => return Ok(self.uncompressed_by(&error)),
+            Err(Ended::Overflowed(overflow)) => return Ok(self.uncompressed_by(&overflow.error)),
         };
         let tokens_after = self.writing.tokens(&shorter);
         if tokens_after >= size {
@@ -203,11 +197,28 @@ impl<'a, P: Provider, H: Host> Refining<'a, P, H> {
         Ok(true)
     }
 
+    /// Goes on without a compression that failed; without any further one where the failure does not pass.
+    fn uncompressed_by(&mut self, error: &CompactionError) -> bool {
+        let passes = error.request.as_ref().is_some_and(|request| request.retryable);
+        self.uncompressed |= !passes;
+        self.run.tell(Event::Warning("the running summary could not be compressed and stays as it is"));
+        false
+    }
+
     /// A request for a shorter summary, within the cap of a prompt (requirement D76).
     fn compression(&self, aim: u64) -> Option<(SummaryRequest, Sent)> {
         let whole = self.writing.sizing.chars_per_token.units(self.budgets.max_prompt);
         let room = whole.saturating_sub(self.writing.prompts.sizes().compression_overhead());
-        (room >= LEAST_CARRIED).then(|| self.writing.compression(&carried(&self.summary, room), aim))
+        if room < LEAST_CARRIED {
+            return None;
+        }
+        let summary = carried(&self.summary, room);
+        if summary.len() < self.summary.len() {
+            self.run.tell(Event::Warning(
+                "the running summary is larger than a prompt and is cut for compression",
+            ));
+        }
+        Some(self.writing.compression(&summary, aim))
     }
 }
 
