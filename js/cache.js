@@ -20,7 +20,8 @@ function cache() {
 
 function exportCache(sessionId) {
   // Null is no id and no absence: with all sessions' entries a host would store too much.
-  if (sessionId !== undefined && typeof sessionId !== "string") throw invalidArgument("sessionId", "a string");
+  if (sessionId !== undefined && typeof sessionId !== "string")
+    throw invalidArgument("sessionId", "a string");
   return { version: VERSION, entries: binding.keptSummaries(cache(), sessionId) };
 }
 

@@ -5,6 +5,7 @@
 const { required } = require("./arguments.js");
 const { binding } = require("./crossing.js");
 const { invalidArgument } = require("./errors.js");
+const { isRecord } = require("./values.js");
 
 /** `details.fallback` of a checkpoint without a fresh summary (requirement B21). */
 const FALLBACK = "retained_tail";
@@ -52,6 +53,9 @@ function carriedOn(previous, previousSummary) {
   }
   const { summary, details } = required(previous, "request.previousCheckpoint");
   if (typeof summary !== "string") throw invalidArgument("request.previousCheckpoint.summary", "a string");
+  if (details !== undefined && details !== null && !isRecord(details)) {
+    warnings.push("previousCheckpoint.details is no object and was not used");
+  }
   const usable = (/** @type {string} */ field, /** @type {any} */ value, /** @type {any} */ missing) => {
     if (value === undefined && details?.[field] !== undefined) {
       warnings.push(`previousCheckpoint.details.${field} is of another shape and was not used`);

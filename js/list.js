@@ -62,6 +62,12 @@ class MessageList {
     return new MessageList([...this.#arrays, ...next.#arrays]);
   }
 
+  /** The list as it is now: what is appended to its arrays later is not in it. */
+  snapshot() {
+    if (this.view) return this;
+    return new MessageList(this.lists.map(([name, messages]) => [name, messages.slice()]));
+  }
+
   get #arrays() {
     return this.view ? [/** @type {const} */ (["messages", this.messages])] : this.lists;
   }

@@ -4,6 +4,7 @@
 
 const { choice, flag, optionalCount, required, settingsOf, summaryInput } = require("./arguments.js");
 const { carriedOn } = require("./checkpoint.js");
+const { invalidArgument } = require("./errors.js");
 const { MessageList } = require("./list.js");
 const { checkedRequest } = require("./request.js");
 const { replayable } = require("./shaping.js");
@@ -74,10 +75,13 @@ const MODES = ["active_turn", "completed_turn"];
  */
 function messagesOf({ preparation, transcript, leafIsCheckpoint, pendingMessages }, options) {
   const { history, prefix } = summaryInput(preparation, "request.preparation");
-  const retained = MessageList.of(preparation.retainedTail ?? [], "request.preparation.retainedTail");
+  const retained = MessageList.of(
+    preparation.retainedTail ?? [],
+    "request.preparation.retainedTail",
+  ).snapshot();
   const pending = MessageList.of(pendingMessages ?? [], "request.pendingMessages");
-  const whole = transcript ? MessageList.of(transcript, "request.transcript") : undefined;
-  const covered = history.and(prefix).and(retained);
+  const whole = optionalMessages(transcript);
+  const covered = history.and(prefix).snapshot().and(retained);
   const tokens = (/** @type {MessageList} */ list) => measuredTokens(list, options);
   const rebuilt = leafIsCheckpoint ? (whole ?? covered) : covered;
   const held = leafIsCheckpoint && retained.length > 0 ? retained : rebuilt;
@@ -91,6 +95,15 @@ function messagesOf({ preparation, transcript, leafIsCheckpoint, pendingMessages
     heldTokens,
     source: withoutSummaries(rebuilt),
   };
+}
+
+/** A transcript that holds messages only, whether it is needed or not. @param {any} transcript */
+function optionalMessages(transcript) {
+  if (transcript === undefined || transcript === null) return undefined;
+  const list = MessageList.of(transcript, "request.transcript");
+  const odd = list.messages.findIndex((message) => message === null || typeof message !== "object");
+  if (odd >= 0) throw invalidArgument(`request.transcript[${odd}]`, "a message object");
+  return list;
 }
 
 /** A summary is carried beside the tail and never in it. @param {MessageList} list */

@@ -19,8 +19,17 @@ const { measuredTokens } = require("./sizing.js");
 /** @param {any} request */
 async function compactWithRecovery(request) {
   const recovery = checkedRecovery(request);
+  const { signal } = recovery.checked;
+  if (signal?.aborted) throw signal.reason;
   for (const message of recovery.warnings) tell(request, { type: "warning", message });
-  const ended = await ending(recovery);
+  const outcome = outcomeOf(recovery, await ending(recovery));
+  // Who heard of the end may have given it up.
+  if (signal?.aborted) throw signal.reason;
+  return outcome;
+}
+
+/** @param {Recovery} recovery @param {Ended} ended */
+function outcomeOf(recovery, ended) {
   if (ended.checkpoint) return summaryOutcome(recovery, ended);
   const fallback = ended.fallback && fallbackOutcome(recovery, ended);
   return fallback ?? failedOutcome(recovery, ended);

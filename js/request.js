@@ -48,7 +48,7 @@ function checkedRequest(request) {
     ...(refines ? { refine: refineInput(request, budget) } : {}),
     ...keptUnder(request),
   };
-  return { signal, range: history.and(prefix), input };
+  return { signal, range: history.and(prefix).snapshot(), input };
 }
 
 /** Limits of the model that reads the prompt. @param {any} request */

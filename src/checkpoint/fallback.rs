@@ -15,11 +15,11 @@ const EXCERPT: &str = "[picked from the omitted messages without a model]";
 /// The earlier summary as a fallback carries it: without what earlier fallbacks added, so that notices never nest.
 #[must_use]
 pub fn without_notice(summary: &str) -> String {
-    let carried = match summary.find(EXCERPT) {
-        Some(at) => summary.get(..at).unwrap_or_default().trim_end(),
-        None => summary,
+    let lines: Vec<&str> = summary.split_inclusive('\n').collect();
+    let Some(heading) = lines.iter().position(|line| line.trim() == EXCERPT) else {
+        return for_a_model(summary);
     };
-    for_a_model(carried)
+    for_a_model(lines.get(..heading).unwrap_or_default().concat().trim_end())
 }
 
 /// The earlier summary as a model gets to see it: what was picked without a model is all that is left of a range.

@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import * as native from "../index.js";
+import { conversationOf, prepared, previousOf, sentTokens } from "./support/model.mjs";
+import { random } from "./support/random.mjs";
+import { eventsOf, isCompression, lineage, marksOf, modelOf, refined, upTo } from "./support/refine.mjs";
+import { markedTranscript, simulated, temper } from "./support/simulated.mjs";
+
+/** @type {any} */
+const { refineBudgets, CompactionError, Transcript } = native;
+const ROUNDS = 40;
+const SEEDS = 128;
+const WINDOWS = [4_096, 5_000, 8_192, 12_000, 16_384, 32_768, 65_536, 131_072, 200_000, 1_000_000];
+/** How a run may end without a summary, and what must have happened before. */
+const ENDS = [
+  "summary_budget",
+  "summary_incomplete",
+  "summary_empty",
+  "summary_provider",
+  "context_overflow",
+];
+
+/** The limits and settings of one case. @param {import("./support/random.mjs").Random} rng */
+function settingsOf(rng) {
+  const contextWindow = rng.pick(WINDOWS);
+  const summaryModel = {
+    contextWindow,
+    ...(rng.chance(0.5) ? { maxTokens: rng.pick([1_024, 8_192, 32_000]) } : {}),
+  };
+  // Large windows are mostly tried with small prompts, so that there is something to split.
+  const narrow = rng.chance(contextWindow > 20_000 ? 0.9 : 0.1);
+  const refine = {
+    ...(narrow ? { maxPromptTokens: rng.between(1_900, 6_000) } : {}),
+    ...(rng.chance(0.1) ? { maxOutputTokens: rng.pick([300, 1_000, 4_000]) } : {}),
+    ...(narrow || rng.chance(0.1) ? { summaryCeilingTokens: rng.pick([200, 700]) } : {}),
+    ...(rng.chance(0.2) ? { charsPerToken: rng.pick([1.5, 2, 4]) } : {}),
+  };
+  const mainModel = { contextWindow: contextWindow * rng.pick([1, 1, 2, 5]) };
+  return { summaryModel, refine, mainModel };
+}
+
+/** One case, the same for the same seed. @param {number} seed */
+function caseOf(seed) {
+  const rng = random(seed * 7_919 + 1);
+  const { summaryModel, refine, mainModel } = settingsOf(rng);
+  const charsPerToken = refine.charsPerToken ?? 3;
+  const words = rng.chance(0.1) ? { customInstructions: "Keep numbers. ".repeat(rng.between(1, 30)) } : {};
+  const old = rng.chance(0.3) ? `OLD ${"p".repeat(rng.pick([50, 2_000, 9_000, 90_000]))}` : undefined;
+  const previous = old === undefined ? {} : { previousSummary: old };
+  const budgets = refineBudgets({
+    mainModel,
+    summaryModel,
+    settings: refine,
+    ...words,
+    previousSummaryTokens: Math.ceil((old?.length ?? 0) / charsPerToken),
+  });
+  const chunk = Math.max(300, budgets.chunkBudget * charsPerToken);
+  const { messages, count } = markedTranscript(rng, chunk * rng.pick([0.2, 0.9, 2, 5]), chunk);
+  const at = rng.chance(0.3) ? rng.between(0, messages.length) : messages.length;
+  const preparation = prepared(messages.slice(0, at), {
+    ...previous,
+    ...(at < messages.length ? { isSplitTurn: true, turnPrefixMessages: messages.slice(at) } : {}),
+  });
+  const maxRequests = rng.pick([undefined, undefined, undefined, 256, 30, 8, 2]);
+  const more = { ...words, mainModel, refine, maxRequests, retry: { baseDelayMs: 0 } };
+  const nature = temper(rng, summaryModel.contextWindow);
+  return { summaryModel, preparation, more, budgets, charsPerToken, nature, count, messages };
+}
+
+/** @param {ReturnType<typeof caseOf>} given @param {number} seed */
+function play(given, seed) {
+  const by = modelOf(simulated(given.nature, random(seed)), { maxTokens: undefined, ...given.summaryModel });
+  return refined(by, given.preparation, given.more);
+}
+
+/** Bounds that hold however a run ends. @param {ReturnType<typeof caseOf>} given @param {any} made @param {string} title */
+function assertBounded(given, { calls, events }, title) {
+  const { budgets, charsPerToken, more } = given;
+  assert.ok(calls.length <= (more.maxRequests ?? 256), `${title}: ${calls.length} requests`);
+  for (const call of calls) {
+    const tokens = sentTokens(call, charsPerToken);
+    assert.ok(tokens <= budgets.maxPromptTokens, `${title}: ${tokens} of ${budgets.maxPromptTokens}`);
+    assert.ok(
+      call.options.maxTokens <= budgets.maxOutputTokens,
+      `${title}: ${call.options.maxTokens} for an answer, of ${budgets.maxOutputTokens}`,
+    );
+    assert.ok(
+      isCompression(call) || conversationOf(call.prompt).trim() !== "",
+      `${title}: nothing to summarize`,
+    );
+  }
+  assert.ok(eventsOf(events, "replan").length <= 2, `${title}: replans`);
+  for (const cause of ["prompt", "answer"]) {
+    const depths = new Set(
+      eventsOf(events, "split").flatMap((event) => (event.cause === cause ? event.depth : [])),
+    );
+    assert.ok(depths.size <= (cause === "prompt" ? 3 : 2), `${title}: ${cause} splits ${[...depths]}`);
+  }
+}
+
+/** A summary of the whole record. @param {ReturnType<typeof caseOf>} given @param {any} made @param {string} title */
+function assertCovers(given, { result, calls, events }, title) {
+  const chain = lineage(calls, result.summary);
+  const record = chain.filter((call) => !isCompression(call)).map(({ prompt }) => conversationOf(prompt));
+  assert.deepEqual(marksOf(record.join("\n\n")), upTo(given.count), `${title}: each message once, in order`);
+  const { previousSummary } = given.preparation;
+  const begun = previousOf(chain[0].prompt);
+  if (previousSummary === undefined) assert.equal(begun, undefined, title);
+  else assert.match(begun ?? "", /^OLD/, `${title}: the previous summary starts the loop`);
+  const { requests, retrySplits, shrinkCount, budgets } = result.details;
+  assert.equal(requests, calls.length, title);
+  assert.equal(retrySplits, eventsOf(events, "split").length, title);
+  assert.equal(shrinkCount, eventsOf(events, "compress").length, title);
+  assert.deepEqual(budgets, given.budgets, title);
+  assert.equal(events.at(-1).type, "done", title);
+}
+
+/** An error that follows from what happened. @param {ReturnType<typeof caseOf>} given @param {any} made @param {string} title */
+function assertClear(given, { error, calls, events }, title) {
+  assert.ok(error instanceof CompactionError, `${title}: ${error?.stack}`);
+  assert.ok(
+    ENDS.includes(error.code) && error.message.length > 20,
+    `${title}: ${error.code}: ${error.message}`,
+  );
+  const { nature, budgets, more } = given;
+  const bounded = more.maxRequests !== undefined && more.maxRequests < 256;
+  const answered = (/** @type {string} */ how) => calls.some(({ answer }) => answer?.stopReason === how);
+  const overflowed = nature.window < Number.POSITIVE_INFINITY && answered("error");
+  const sense = {
+    summary_budget: bounded || calls.length === 256 || budgets.chunkBudget < 400 || overflowed,
+    summary_incomplete: answered("length"),
+    context_overflow: overflowed,
+    summary_empty: nature.hiccups > 0,
+    summary_provider: nature.hiccups > 0,
+  };
+  assert.ok(sense[/** @type {keyof typeof sense} */ (error.code)], `${title}: ${error.code} makes no sense`);
+  assert.ok(!events.some(({ type }) => type === "done"), title);
+}
+
+/** @param {number} seed @param {Record<string, number>} tally */
+async function check(seed, tally) {
+  const given = caseOf(seed);
+  const { kind } = given.nature;
+  const made = await play(given, seed);
+  const title = `seed ${seed}, ${kind}, window ${given.summaryModel.contextWindow}`;
+  assertBounded(given, made, title);
+  if (made.error === undefined) assertCovers(given, made, title);
+  else assertClear(given, made, title);
+  const fits = given.budgets.chunkBudget >= 400 && (given.more.maxRequests ?? 256) === 256;
+  const cutOff = made.calls.some((/** @type {any} */ { answer }) => answer?.stopReason === "length");
+  if (kind === "benign" && fits && !cutOff) assert.equal(made.error, undefined, `${title}: ${made.error}`);
+  const ended = made.error?.code ?? "summary";
+  tally[ended] = (tally[ended] ?? 0) + 1;
+  for (const type of ["split", "compress", "replan", "retry"]) {
+    tally[type] = (tally[type] ?? 0) + Math.sign(eventsOf(made.events, type).length);
+  }
+}
+
+/** Cases in which each of these was met, over all rounds. @type {Record<string, number>} */
+const tally = {};
+
+for (let round = 0; round < ROUNDS; round++) {
+  test(`D1 D13 D20 D36 D62 D65 D80 simulated models, round ${round}`, async () => {
+    for (let seed = round * SEEDS; seed < (round + 1) * SEEDS; seed++) await check(seed, tally);
+  });
+}
+
+test("the simulation met every way to end and every turn of the loop", () => {
+  for (const met of ["summary", "summary_budget", "summary_incomplete", "context_overflow"]) {
+    assert.ok(tally[met] >= 20, `${met}: ${JSON.stringify(tally)}`);
+  }
+  for (const met of ["split", "compress", "replan", "retry"]) {
+    assert.ok(tally[met] >= 100, `${met}: ${JSON.stringify(tally)}`);
+  }
+  assert.ok(tally.summary > (ROUNDS * SEEDS) / 3, JSON.stringify(tally));
+});
+
+/** What is the same each time. @param {any} made */
+function lasting({ result, error, calls }) {
+  if (error !== undefined) return { code: error.code, message: error.message };
+  const { requests, cacheHits, ...details } = result.details;
+  return { summary: result.summary, details, prompts: calls.map((/** @type {any} */ { prompt }) => prompt) };
+}
+
+test("the same request twice gives the same prompts, summary and details, of a list and of a range", async () => {
+  for (let seed = 0; seed < 150; seed++) {
+    const given = caseOf(seed);
+    const once = lasting(await play(given, seed));
+    assert.deepEqual(lasting(await play(given, seed)), once, `seed ${seed}`);
+    const { messagesToSummarize, turnPrefixMessages } = given.preparation;
+    const transcript = new Transcript([...messagesToSummarize, ...turnPrefixMessages]);
+    const ranges = {
+      ...given.preparation,
+      messagesToSummarize: transcript.range(0, messagesToSummarize.length),
+      turnPrefixMessages: transcript.range(messagesToSummarize.length),
+    };
+    assert.deepEqual(
+      lasting(await play({ ...given, preparation: ranges }, seed)),
+      once,
+      `seed ${seed}: a range`,
+    );
+  }
+});
