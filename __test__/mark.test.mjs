@@ -97,7 +97,7 @@ test("A55 anything but a record with a summary is refused", () => {
   }
 });
 
-test("A55 B37 the marks of a summary, a fallback and the summary after it", async () => {
+test("A55 B34 B37 the marks of a summary, a fallback and the summary after it", async () => {
   const ids = { id: "k", throughMessageId: "m" };
   const first = stored((await recover(windowed(200_000, 32_000), RANGE)).outcome.checkpoint);
   assert.deepEqual(compactionMark(first), { ...ids, generation: 1, summaryTokens: 2, summarized: true });

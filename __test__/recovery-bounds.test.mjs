@@ -63,7 +63,7 @@ function request(rng, seed) {
     leafIsCheckpoint: rng.chance(0.1),
     retentionMode: rng.pick([undefined, "active_turn", "completed_turn"]),
     fallbackSummary: rng.pick([undefined, "notice", "extractive"]),
-    dialect: rng.pick([undefined, "pi-0.87", "pi-1.6"]),
+    dialect: rng.pick(/** @type {const} */ ([undefined, "pi-0.87", "pi-1.6"])),
     charsPerToken: strategy === "refine" ? 3 : rng.pick([undefined, undefined, 1.5, 3, 4.4]),
     secrets: rng.pick([undefined, ["carry", "x".repeat(9)]]),
     strategy,
@@ -111,12 +111,14 @@ function hasWindow({ more, from }) {
   const rebuilt = more.leafIsCheckpoint ? (more.transcript ?? from) : from;
   const messages = rebuilt.filter(({ role }) => role !== "compactionSummary");
   const retentionMode = more.retentionMode ?? "active_turn";
-  return buildRetainedTail(messages, more.budget.hardLimit, { ...more, retentionMode }).length > 0;
+  const { dialect, charsPerToken } = more;
+  const options = { dialect, charsPerToken, retentionMode };
+  return buildRetainedTail(messages, more.budget.hardLimit, options).length > 0;
 }
 
 const SEEDS = 600;
 
-test("B7 B22 B29 C11 C28 whatever comes: checkpoint, tail, fixed and pending stay below the limit, the tail sound", async () => {
+test("B7 B22 B29 C11 C28 C47 whatever comes: checkpoint, tail, fixed and pending stay below the limit, the tail sound", async () => {
   /** @type {Record<string, number>} */
   const kinds = { summary: 0, fallback: 0, failed: 0 };
   for (let seed = 0; seed < SEEDS; seed++) {
@@ -134,6 +136,24 @@ test("B7 B22 B29 C11 C28 whatever comes: checkpoint, tail, fixed and pending sta
     assert.equal(given.outcome.report.requests, given.calls.length, `seed ${seed}`);
   }
   for (const [kind, times] of Object.entries(kinds)) assert.ok(times > SEEDS / 20, `${kind}: ${times}`);
+});
+
+test("B33 C11 C12 what is carried or picked is less where the rest leaves less: it never costs the fallback", async () => {
+  const asked = { role: "user", content: "Build the parser of the new language. ".repeat(12) };
+  const preparation = frozen(prepared([asked, ...toolCalls(1, "line of output\n".repeat(60))]));
+  const previousCheckpoint = { summary: "carry this on ".repeat(900) };
+  for (const keepRecentTokens of [0, 10, 40, undefined]) {
+    for (let hardLimit = 100; hardLimit < 700; hardLimit += 5) {
+      const budget = { hardLimit, requestHeadroom: 32_000, keepRecentTokens };
+      const kindOf = async (/** @type {object} */ more) =>
+        (await recover(windowed(32_768, 8_192, [DENIED]), preparation, { budget, ...more })).outcome.kind;
+      if ((await kindOf({})) === "failed") continue;
+      for (const more of [{ previousCheckpoint }, { fallbackSummary: "extractive" }]) {
+        const title = `${Object.keys(more)} with ${hardLimit} and ${keepRecentTokens} to keep`;
+        assert.equal(await kindOf(more), "fallback", title);
+      }
+    }
+  }
 });
 
 test("B17 a fallback's bytes are the same for the same input, whatever came", async () => {

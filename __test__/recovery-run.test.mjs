@@ -103,7 +103,13 @@ test("G3 an abort at whichever event, the last before the end included", async (
 });
 
 test("G3 prime-agent PR#2045 an abort beside the last answer beats summary, fallback and failure", async () => {
-  for (const end of [DENIED, failed("503"), "S", "S".repeat(900_000), says("", { stopReason: "length" })]) {
+  for (const end of [
+    DENIED,
+    failed("503"),
+    says("S"),
+    says("S".repeat(900_000)),
+    says("", { stopReason: "length" }),
+  ]) {
     for (const more of [{}, { reason: "manual" }, { fixedTokens: 400_000 }]) {
       const controller = new AbortController();
       const aborts = () => {
@@ -244,7 +250,7 @@ const RANGES = frozen([
   ...[1, 2, 3].map((s) => prepared(soundTranscript(s, 30))),
 ]);
 
-test("B17 the same input gives the same outcome, and nothing of it is changed", async () => {
+test("B17 B30 B31 B32 A53 the same input gives the same outcome, and nothing of it is changed", async () => {
   const real = sessions().map(({ messages }) => prepared(messages));
   for (const preparation of [...RANGES, ...real]) {
     for (const by of [() => small("S"), () => small("S1", failed("503"), DENIED), () => denied()]) {
@@ -288,7 +294,7 @@ test("a range or a Transcript in a list's place gives the same outcome", async (
 });
 
 test("what is appended to the host's arrays while a run is under way changes nothing", async () => {
-  for (const end of ["S", DENIED]) {
+  for (const end of [says("S"), DENIED]) {
     const arrays = () => ({
       messagesToSummarize: [...WORDS],
       retainedTail: [...WORDS],

@@ -48,7 +48,7 @@ const FAILURES = [
 ];
 
 for (const [code, failureReason, by, preparation, more = {}] of FAILURES) {
-  test(`B10 B11 B15 C41 ${code} falls back as ${failureReason} (${preparation.messagesToSummarize.length} messages)`, async () => {
+  test(`B6 B10 B11 B15 B21 C14 C41 ${code} falls back as ${failureReason} (${preparation.messagesToSummarize.length} messages)`, async () => {
     for (const reason of AUTOMATIC) {
       const given = await recover(by(), preparation, { reason, ...more });
       assert.equal(given.outcome?.kind, "fallback", `${given.error}`);
