@@ -290,7 +290,7 @@ test("C8 C9 C19 C22 C27 C28 tails over transcripts of any shape: sound, in order
   for (let seed = 0; seed < 300; seed++) {
     const rng = random(seed);
     const range = frozen(seed % 2 === 0 ? soundTranscript(seed, 12) : wildTranscript(seed, 30));
-    const retentionMode = rng.pick(["active_turn", "completed_turn", undefined]);
+    const retentionMode = rng.pick(/** @type {const} */ (["active_turn", "completed_turn", undefined]));
     const budget = { hardLimit: 4_096, requestHeadroom: 4_096, keepRecentTokens: rng.between(40, 2_000) };
     const own = range.filter(({ role }) => role !== "compactionSummary");
     if (buildRetainedTail(own, 1_000, { retentionMode: retentionMode ?? "active_turn" }).length === 0)

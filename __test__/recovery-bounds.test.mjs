@@ -61,7 +61,7 @@ function request(rng, seed) {
     previousCheckpoint: rng.chance(0.4) ? undefined : { summary, details: { generation: rng.between(1, 9) } },
     transcript: rng.chance(0.7) ? undefined : [...range(rng, seed + 5_000), ...soundTranscript(seed + 9, 3)],
     leafIsCheckpoint: rng.chance(0.1),
-    retentionMode: rng.pick([undefined, "active_turn", "completed_turn"]),
+    retentionMode: rng.pick(/** @type {const} */ ([undefined, "active_turn", "completed_turn"])),
     fallbackSummary: rng.pick([undefined, "notice", "extractive"]),
     dialect: rng.pick(/** @type {const} */ ([undefined, "pi-0.87", "pi-1.6"])),
     charsPerToken: strategy === "refine" ? 3 : rng.pick([undefined, undefined, 1.5, 3, 4.4]),
