@@ -194,16 +194,22 @@ export interface FailureOut {
 export interface FallbackOut {
   /** `failureReason` */
   reason: string
-  /** The text. */
-  summary: string
   /** `readFiles` */
   readFiles: Array<string>
   /** `modifiedFiles` */
   modifiedFiles: Array<string>
   /** Estimated tokens of what was to be summarized. */
   tokensBefore: number
-  /** Estimated tokens of the text. */
-  tokensAfter: number
+  /** Its text, the richest first. */
+  texts: Array<FallbackTextOut>
+}
+
+/** A text of a fallback, and what it leaves. */
+export interface FallbackTextOut {
+  /** The text. */
+  summary: string
+  /** Its estimated tokens. */
+  tokens: number
   /** Tokens that the tail is to have at most. */
   tailBudget: number
   /** Tokens of a tail that just fits. */

@@ -671,7 +671,10 @@ export interface RecoveryRequest<P extends SummaryInput<Messages<MessageLike>>> 
   previousCheckpoint?: PreviousCheckpoint | undefined;
   /** The newest checkpoint is the newest entry: there is nothing to summarize, and no request is made (B8, B9). */
   leafIsCheckpoint?: boolean | undefined;
-  /** The whole transcript, from which the smaller tail is then rebuilt. Default: the preparation's messages. */
+  /**
+   * The whole transcript, from which the smaller tail is rebuilt where `leafIsCheckpoint` is true, and only there.
+   * Default: the preparation's messages.
+   */
   transcript?: Messages<MessageLike> | undefined;
   /**
    * `"extractive"`: beside a fallback's notice stands a summary of the range that no model wrote, marked as such.
@@ -689,8 +692,8 @@ export type MessageOf<P> = P extends SummaryInput<Messages<infer M>> ? M : Messa
 /** A checkpoint and what stays word for word behind it. */
 export type RecoveredCheckpoint<P> = Omit<CompactionResult<P>, "details" | "retainedTail"> & {
   /**
-   * Of a summary `preparation.retainedTail`, as far as it can be replayed; of a fallback the recent window: of
-   * history, turn prefix and `preparation.retainedTail`, or of `transcript`.
+   * Of a summary `preparation.retainedTail`, as far as it can be replayed; of a fallback the recent window of
+   * history, turn prefix and `preparation.retainedTail`, or with `leafIsCheckpoint` of `transcript`.
    */
   retainedTail: MessageOf<P>[];
   details: CompactionDetails & {
@@ -728,7 +731,10 @@ export type RecoveryReport = {
   /** What they cost together, where they reported it. */
   usage?: Usage;
   stages: RecoveryStage[];
-  /** What was repaired or could not be used, in words. Each was an event `warning` too. */
+  /**
+   * What was repaired or could not be used, and that a fallback stands in place of a summary, in words. Each was an
+   * event `warning` too.
+   */
   warnings: string[];
 };
 
@@ -736,7 +742,7 @@ export type CompactionOutcome<P> =
   | { kind: "summary"; checkpoint: RecoveredCheckpoint<P>; report: RecoveryReport }
   /** `error`: why there is no summary. */
   | { kind: "fallback"; checkpoint: RecoveredCheckpoint<P>; error: CompactionError; report: RecoveryReport }
-  /** The context is as it was, and too large. */
+  /** The context is as it was. `error`: why there is no summary, or that not even a fallback fits. */
   | { kind: "failed"; error: CompactionError; report: RecoveryReport };
 
 /**
@@ -747,7 +753,7 @@ export type CompactionOutcome<P> =
  * `failed`.
  *
  * A fallback follows on `no_new_history`, `summary_budget`, `context_overflow`, `checkpoint_oversized` and the four
- * `summary_…` codes of a provider, unless the reason is `"manual"`. Its text is the same for the same input. Secrets
+ * `summary_…` codes of a provider, unless the reason is `"manual"` or no message can be replayed. Its text is the same for the same input. Secrets
  * are masked in it; its messages are the host's own.
  *
  * @returns rejects with `signal.reason` when the signal fires, and with `invalid_argument` for a malformed request;
@@ -765,7 +771,7 @@ export function compactWithRecovery<P extends SummaryInput<Messages<MessageLike>
  */
 export function stripFallbackNotice(summary: string): string;
 
-/** A stored checkpoint, as a host keeps it. */
+/** A stored checkpoint, as a host keeps it. The two ids are passed through. */
 export interface CheckpointRecord {
   readonly id: string;
   readonly throughMessageId: string;

@@ -64,33 +64,43 @@ function summaryOutcome(recovery, ended) {
   };
 }
 
-/** A fallback whose tail fits; else why not even that is possible. @param {Recovery} recovery @param {Ended} ended */
+/** A fallback whose tail fits, with the richest text that leaves it room; else why not even that is possible. @param {Recovery} recovery @param {Ended} ended */
 function fallbackOutcome(recovery, ended) {
-  const { source, options } = recovery;
-  const { tailBudget, tailRoom, tokensAfter } = ended.fallback;
-  const plan = source.with(options, Depth.COUNTED, (...from) =>
-    binding.tailPlan(...from, tailBudget, options),
-  );
-  const tail = tailOf(source.messages, plan, options);
-  if (tail.length === 0) return undefined;
-  const tailTokens = measuredTokens(new MessageList([["messages", tail]]), options);
-  if (tailTokens > tailRoom) {
-    const message =
-      "not even a fallback stays below the hard limit beside fixedTokens and pendingMessages; send less";
-    return failedOutcome(recovery, { ...ended, error: new CompactionError("checkpoint_oversized", message) });
+  let fitting;
+  for (const text of ended.fallback.texts) {
+    const beside = tailBeside(recovery, text);
+    if (beside.tail.length === 0) return undefined;
+    if (beside.tailTokens <= beside.tailRoom) {
+      fitting = beside;
+      break;
+    }
   }
+  if (!fitting) return failedOutcome(recovery, { ...ended, error: new CompactionError(...OVERSIZED) });
   tell(recovery.request, { type: "warning", message: KEPT });
   const stages = [...(ended.error?.code === "checkpoint_oversized" ? ["recheck"] : []), "fallback"];
-  const report = reportOf(recovery, ended, tokensAfter + tailTokens, stages);
+  const report = reportOf(recovery, ended, fitting.tokens + fitting.tailTokens, stages);
   report.warnings.push(KEPT);
-  return { kind: "fallback", checkpoint: fallbackOf(recovery, ended, tail), error: ended.error, report };
+  return { kind: "fallback", checkpoint: fallbackOf(recovery, ended, fitting), error: ended.error, report };
 }
 
 const KEPT = "no summary was made; recent context is kept in its place";
+const OVERSIZED = /** @type {const} */ ([
+  "checkpoint_oversized",
+  "not even a fallback stays below the hard limit beside fixedTokens and pendingMessages; send less",
+]);
 
-/** @param {Recovery} recovery @param {Ended} ended @param {any[]} retainedTail */
-function fallbackOf({ request, checked, generation }, { fallback, tally }, retainedTail) {
-  const { reason, readFiles, modifiedFiles, tokensBefore, tokensAfter, summary } = fallback;
+/** A fallback's text with the tail that goes with it. @param {Recovery} recovery @param {any} text */
+function tailBeside({ source, options }, text) {
+  const plan = source.with(options, Depth.COUNTED, (...from) =>
+    binding.tailPlan(...from, text.tailBudget, options),
+  );
+  const tail = tailOf(source.messages, plan, options);
+  return { ...text, tail, tailTokens: measuredTokens(new MessageList([["messages", tail]]), options) };
+}
+
+/** @param {Recovery} recovery @param {Ended} ended @param {any} fitting */
+function fallbackOf({ request, checked, generation }, { fallback, tally }, { summary, tokens, tail }) {
+  const { reason, readFiles, modifiedFiles, tokensBefore } = fallback;
   const details = {
     fallback: FALLBACK,
     retainedTailShape: RECENT_WINDOW,
@@ -100,10 +110,16 @@ function fallbackOf({ request, checked, generation }, { fallback, tally }, retai
     modifiedFiles,
     summarizer: request.summarizer.kind,
     tokensBefore,
-    tokensAfter,
+    tokensAfter: tokens,
   };
   const { usage } = tally;
-  return { ...recordOf(request, checked.range), summary, ...(usage ? { usage } : {}), retainedTail, details };
+  return {
+    ...recordOf(request, checked.range),
+    summary,
+    ...(usage ? { usage } : {}),
+    retainedTail: tail,
+    details,
+  };
 }
 
 /** @param {Recovery} recovery @param {Ended} ended */

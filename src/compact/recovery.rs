@@ -92,14 +92,21 @@ impl FailureReason {
 pub struct Fallback {
     /// Why there is no summary.
     pub reason: FailureReason,
-    /// The text.
-    pub summary: String,
     /// The files of the range and of what came before it.
     pub files: FileLists,
     /// Estimated tokens of the range and the previous summary.
     pub tokens_before: u64,
-    /// Estimated tokens of the text.
-    pub tokens_after: u64,
+    /// Its text, the richest first: a shorter one is for where the least tail does not fit beside a longer one.
+    pub texts: Vec<FallbackText>,
+}
+
+/// A text of a fallback, and what it leaves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FallbackText {
+    /// The text.
+    pub summary: String,
+    /// Its estimated tokens.
+    pub tokens: u64,
     /// Tokens that the tail is to have at most.
     pub tail_budget: u64,
     /// Tokens of a tail with which the context would just stay below its limit.
@@ -146,27 +153,30 @@ impl Recovery {
     fn fallback(&self, reason: FailureReason, compaction: &Compaction) -> Option<Fallback> {
         let range: Vec<Message<'_>> = compaction.range.messages().collect();
         let room = self.limits.hard_limit.saturating_sub(1).saturating_sub(self.beside);
-        let wished = self.wished_tail();
         let earlier = compaction.secrets.masked(&self.previous);
-        let bare = text(&earlier, self.most_carried(room, wished), None);
-        let left = room.checked_sub(self.tokens(&bare)).filter(|&left| left > 0)?;
-        let excerpt = self.excerpt(&range, left.saturating_sub(wished), compaction);
-        let summary = match excerpt {
-            Some(picked) => text(&earlier, self.most_carried(room, wished), Some(&picked)),
-            None => bare,
-        };
-        let tail_room = room.saturating_sub(self.tokens(&summary));
-        let sizing = compaction.sizing;
-        let before = range_extent(&range, sizing.dialect).units() + self.previous.encode_utf16().count();
-        Some(Fallback {
+        let carried = self.most_carried(room);
+        let bare = text(&earlier, carried, None);
+        let left = room.saturating_sub(self.tokens(&bare)).saturating_sub(self.wished_tail());
+        let excerpt = self.excerpt(&range, left, compaction);
+        let rich = excerpt.map(|picked| text(&earlier, carried, Some(&picked)));
+        let short = (carried > LEAST_CARRIED).then(|| text(&earlier, LEAST_CARRIED, None));
+        let texts = [rich, Some(bare), short].into_iter().flatten();
+        let texts: Vec<_> = texts.filter_map(|summary| self.beside_tail(summary, room)).collect();
+        let before =
+            range_extent(&range, compaction.sizing.dialect).units() + self.previous.encode_utf16().count();
+        (!texts.is_empty()).then(|| Fallback {
             reason,
             files: compaction.touched(&range).lists().masked(&compaction.secrets),
             tokens_before: self.chars_per_token.tokens(before),
-            tokens_after: self.tokens(&summary),
-            tail_budget: wished.min(tail_room),
-            tail_room,
-            summary,
+            texts,
         })
+    }
+
+    /// A text with the room that it leaves for a tail, where it leaves any.
+    fn beside_tail(&self, summary: String, room: u64) -> Option<FallbackText> {
+        let tokens = self.tokens(&summary);
+        let tail_room = room.checked_sub(tokens).filter(|&left| left > 0)?;
+        Some(FallbackText { summary, tokens, tail_budget: self.wished_tail().min(tail_room), tail_room })
     }
 
     /// Tokens of the tail that a fallback wants (requirement C13).
@@ -179,11 +189,11 @@ impl Recovery {
 
     /// UTF-16 units that the earlier summary may have: C13's, but where that and the tail do not fit beside what is
     /// sent, half of what is left.
-    fn most_carried(&self, room: u64, wished: u64) -> usize {
+    fn most_carried(&self, room: u64) -> usize {
         let most = self.limits.fallback_summary_chars() as usize;
         let notice = self.chars_per_token.tokens(NOTICE.len() + FRAME);
         let left = room.saturating_sub(notice);
-        if self.chars_per_token.tokens(most).saturating_add(wished) <= left {
+        if self.chars_per_token.tokens(most).saturating_add(self.wished_tail()) <= left {
             return most;
         }
         most.min(self.chars_per_token.units(left / 2))
@@ -206,6 +216,8 @@ impl Recovery {
 
 /// Units between the parts of a fallback's text.
 const FRAME: usize = 4;
+/// UTF-16 units that stay of an earlier summary where the room is smallest.
+const LEAST_CARRIED: usize = 64;
 
 /// A checkpoint that does not fit.
 #[must_use]

@@ -5,7 +5,7 @@ use napi_derive::napi;
 use super::budgets::RefineBudgetsOut;
 use super::host::FailureOut;
 use crate::checkpoint::assemble::{Checkpoint, Written};
-use crate::compact::recovery::Fallback;
+use crate::compact::recovery::{Fallback, FallbackText};
 use crate::error::CompactionError;
 use crate::model::Usage;
 use crate::summarize::run::Ended;
@@ -39,16 +39,23 @@ pub struct OutcomeOut {
 pub struct FallbackOut {
     /// `failureReason`
     pub reason: &'static str,
-    /// The text.
-    pub summary: String,
     /// `readFiles`
     pub read_files: Vec<String>,
     /// `modifiedFiles`
     pub modified_files: Vec<String>,
     /// Estimated tokens of what was to be summarized.
     pub tokens_before: f64,
-    /// Estimated tokens of the text.
-    pub tokens_after: f64,
+    /// Its text, the richest first.
+    pub texts: Vec<FallbackTextOut>,
+}
+
+/// A text of a fallback, and what it leaves.
+#[napi(object, object_from_js = false)]
+pub struct FallbackTextOut {
+    /// The text.
+    pub summary: String,
+    /// Its estimated tokens.
+    pub tokens: f64,
     /// Tokens that the tail is to have at most.
     pub tail_budget: f64,
     /// Tokens of a tail that just fits.
@@ -159,13 +166,21 @@ impl From<Fallback> for FallbackOut {
     fn from(fallback: Fallback) -> Self {
         Self {
             reason: fallback.reason.name(),
-            summary: fallback.summary,
             read_files: fallback.files.read,
             modified_files: fallback.files.modified,
             tokens_before: fallback.tokens_before as f64,
-            tokens_after: fallback.tokens_after as f64,
-            tail_budget: fallback.tail_budget as f64,
-            tail_room: fallback.tail_room as f64,
+            texts: fallback.texts.into_iter().map(FallbackTextOut::from).collect(),
+        }
+    }
+}
+
+impl From<FallbackText> for FallbackTextOut {
+    fn from(text: FallbackText) -> Self {
+        Self {
+            summary: text.summary,
+            tokens: text.tokens as f64,
+            tail_budget: text.tail_budget as f64,
+            tail_room: text.tail_room as f64,
         }
     }
 }
