@@ -7,7 +7,7 @@ import { Worker } from "node:worker_threads";
 import * as native from "../index.js";
 import { failed, holds, prepared, says } from "./support/model.mjs";
 import { outputOf } from "./support/process.mjs";
-import { eventsOf, modelOf, refined, turns } from "./support/refine.mjs";
+import { eventsOf, isCompression, modelOf, refined, turns } from "./support/refine.mjs";
 import { SESSION, sixteen } from "./support/sixteen.mjs";
 
 /** @type {any} */
@@ -112,6 +112,27 @@ test("D49 D50 D52 D53 another session, model, budget or instruction makes all re
     assert.equal(calls.length, 16, title);
   }
   assert.deepEqual(work(await sixteen({ more })), [0, 16]);
+});
+
+test("D48 compressions are kept as well, and a run that learned a window resumes behind it", async () => {
+  const long = (/** @type {any} */ made) => (isCompression(made) ? "SHORT" : "S ".padEnd(16_000, "s"));
+  const narrow = (/** @type {any} */ { prompt }) =>
+    prompt.length > 17_000 ? failed("prompt is too long: 9000 tokens > 6000 maximum") : "S";
+  for (const [rule, again] of /** @type {[(made: any) => any, number][]} */ ([
+    [long, 0],
+    [narrow, 1],
+  ])) {
+    const more = anew();
+    const first = await sixteen({ rule, more });
+    const second = await sixteen({ rule, more });
+    assert.equal(second.error, undefined, `${second.error}`);
+    assert.equal(second.calls.length, again);
+    // What is asked twice in a run is a hit in that run already.
+    const made = first.calls.length + first.result.details.cacheHits;
+    assert.equal(second.result.details.cacheHits, made - again);
+    assert.equal(second.result.summary, first.result.summary);
+    assert.deepEqual(lasting(second.result.details), lasting(first.result.details));
+  }
 });
 
 test("D50 a request with another running summary is another request; what follows from the same one is not", async () => {

@@ -178,6 +178,19 @@ test("D81 a compression that fails once is sent again", async () => {
   assert.equal(result.details.shrinkCount, 3);
 });
 
+test("D46 D81 after an answer that was no summary, the next chunk's ceiling is looked after again", async () => {
+  const once = ["a cut-off answer", "an empty answer", "a refusal", "a ghost abort"];
+  for (const title of once) {
+    let tries = 0;
+    // Of an answer that passes by itself three are needed.
+    const fails = () => tries++ < (title.includes("empty") || title.includes("ghost") ? 3 : 1);
+    const rule = growing(8_000, () => (fails() ? FAILED[title] : "SHORT"));
+    const { result, error } = await refine(rule);
+    assert.equal(error, undefined);
+    assert.equal(result.details.shrinkCount, 2, title);
+  }
+});
+
 test("D72 a compression that is no shorter is dropped", async () => {
   for (const tokens of [8_000, 9_000]) {
     const { result, error, calls, events } = await refine(growing(8_000, () => summary("GROWN", tokens)));
