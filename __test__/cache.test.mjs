@@ -174,6 +174,31 @@ test("secrets are not in what is kept", async () => {
   assert.doesNotMatch(JSON.stringify(exportCache(more.sessionId)), /TOP-SECRET/);
 });
 
+test("secrets are masked in what another run kept: in the checkpoint and in what is carried on", async () => {
+  for (const strategy of ["refine", "chain"]) {
+    const more = anew();
+    const leaky = (/** @type {any} */ { index }) => (index < 3 ? "the key is TOP-SECRET" : failed("401"));
+    await sixteen({ strategy, rule: leaky, more });
+    const { calls, result, error } = await sixteen({ strategy, more: { ...more, secrets: ["TOP-SECRET"] } });
+    assert.equal(error, undefined);
+    for (const { prompt } of calls) assert.ok(!prompt.includes("TOP-SECRET"), `${strategy}: carried on`);
+    assert.doesNotMatch(JSON.stringify(result), /TOP-SECRET/);
+  }
+  // One request, and so the very checkpoint.
+  for (const strategy of ["refine", "chain"]) {
+    const more = { ...anew(), strategy };
+    const once = (/** @type {object} */ also) =>
+      refined(
+        modelOf(() => "the key is TOP-SECRET"),
+        prepared(turns(1, 60)),
+        { ...more, ...also },
+      );
+    await once({});
+    const { calls, result } = await once({ secrets: ["TOP-SECRET"] });
+    assert.doesNotMatch(JSON.stringify(result), /TOP-SECRET/, `${strategy}: ${calls.length} requests`);
+  }
+});
+
 test("exportCache gives one session's entries or all of them, as plain JSON", async () => {
   const ids = ["s", "s:refine", 's","', "s\n", "", "ß😀", "s|"];
   for (const sessionId of ids) await sixteen({ failsAt: 2, more: { sessionId } });
@@ -219,6 +244,7 @@ const MALFORMED = {
   "a key that is no text": () => ({ version: 1, entries: [good(), { key: 5, summary: "x" }] }),
   "an entry without a summary": () => ({ version: 1, entries: [good(), { key: good().key }] }),
   "a summary that is no text": () => ({ version: 1, entries: [good(), { key: good().key, summary: {} }] }),
+  "a summary of nothing": () => ({ version: 1, entries: [good(), { key: good().key, summary: " \n" }] }),
   "a hole": () => ({ version: 1, entries: Object.assign(new Array(2), { 0: good() }) }),
   "a getter that throws": () => ({
     version: 1,

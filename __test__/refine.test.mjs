@@ -270,6 +270,31 @@ test("D86 the two lines and the file lists are taken off when the summary is car
   }
 });
 
+const NOTICE = "[automatic context recovery: older context was omitted after summary generation failed]";
+const PLACEHOLDER = "No previous context checkpoint is available.";
+
+test("B19 G19 what a fallback added to a checkpoint never reaches the model", async () => {
+  const { result } = await refined(
+    small(() => "THE SUMMARY"),
+    prepared(TURNS),
+    { now: NOW },
+  );
+  const lists = "\n\n<read-files>\nsrc/a.ts\n</read-files>";
+  for (const [previousSummary, carried] of /** @type {[string, string | undefined][]} */ ([
+    [`${PLACEHOLDER}\n\n${NOTICE}`, undefined],
+    [NOTICE, undefined],
+    [`${result.summary}\n\n${NOTICE}`, "THE SUMMARY"],
+    [`${result.summary}${lists}\n\n${NOTICE}`, "THE SUMMARY"],
+  ])) {
+    const { calls, result: next } = await refined(small(), prepared(TURNS, { previousSummary }), {
+      prompts: WORDS,
+    });
+    assert.equal(previousOf(calls[0].prompt), carried, previousSummary);
+    assert.equal(instructionsOf(calls[0].prompt), carried ? "UPDATE-WORDS" : "INITIAL-WORDS");
+    assert.deepEqual(next.details.readFiles, previousSummary.includes("src/a.ts") ? ["src/a.ts"] : []);
+  }
+});
+
 test("D88 file lists stand once, behind the end of the checkpoint, and in no prompt", async () => {
   const write = { type: "toolCall", id: "w", name: "Write", arguments: { path: "b.ts" } };
   const touched = [
