@@ -137,7 +137,7 @@ function formulas(window, reserve, main) {
   return { ratio, safetyBudget, maxPromptTokens, hardCeiling, maxOutputTokens, summaryCeilingTokens };
 }
 
-test("D15 D16 D17 D18 D19 D21 D22 D23 the formulas hold for any window and reserve", () => {
+test("D15 D16 D17 D18 D19 D21 D22 D23 D30 D35 D77 the formulas hold for any window and reserve", () => {
   const rng = random(23);
   for (let round = 0; round < 2_000; round++) {
     const contextWindow = Math.floor(10 ** (2 + rng.next() * 4.3));
@@ -147,6 +147,12 @@ test("D15 D16 D17 D18 D19 D21 D22 D23 the formulas hold for any window and reser
     const budgets = budgetsOf(frozen(input));
     assert.deepEqual(others(budgets), formulas(contextWindow, reserveTokens, main), JSON.stringify(input));
     const { chunkBudget, maxPromptTokens, summaryCeilingTokens } = budgets;
+    assert.ok(maxPromptTokens <= contextWindow / 2, "D30 the estimate may be too low by half");
+    const added = budgets.maxOutputTokens - summaryCeilingTokens;
+    assert.ok(
+      added >= Math.floor(budgets.maxOutputTokens * 0.4),
+      "D35 D77 a full summary can be written again",
+    );
     assert.ok(Number.isInteger(chunkBudget) && chunkBudget >= 0);
     assert.ok(chunkBudget === 0 || chunkBudget + summaryCeilingTokens < maxPromptTokens, "G6");
   }

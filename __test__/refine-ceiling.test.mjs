@@ -8,11 +8,13 @@ import {
   chunkCalls,
   eventsOf,
   isCompression,
+  marksOf,
   modelOf,
   numbered,
   recordOf,
   refined,
   turns,
+  upTo,
   WORDS,
 } from "./support/refine.mjs";
 
@@ -124,6 +126,24 @@ test("D79 an explicit ceiling beats the formula", async () => {
     { refine: { summaryCeilingTokens: 9_000 } },
   );
   assert.equal(wide.calls.filter(isCompression).length, 0);
+});
+
+test("D79 D80 a ceiling of next to nothing does not end a run that has begun", async () => {
+  const giant = { role: "user", content: `⟦8⟧ ${"x".repeat(100_000)}` };
+  const messages = [...TURNS, giant, ...turns(2, 6_000, 9)];
+  for (const ceiling of [0, 1, 50, 85]) {
+    for (const compress of [() => "SHORT", () => summary("C", 120), () => failed("400 no")]) {
+      const { error, calls } = await refine(
+        growing(200, compress),
+        { refine: { summaryCeilingTokens: ceiling, maxPromptTokens: 8_000 } },
+        prepared(messages),
+      );
+      if (calls.length > 0) assert.equal(error, undefined, `${ceiling}: ${error}`);
+      else assert.equal(error?.code, "summary_budget");
+      for (const made of calls) assert.ok(sentTokens(made, CHARS) <= 8_000);
+      if (error === undefined) assert.deepEqual(marksOf(recordOf(calls)), upTo(11));
+    }
+  }
 });
 
 test("D46 a previous summary above the ceiling is compressed before the first chunk", async () => {

@@ -108,12 +108,14 @@ test("D102 each of several bad values is reported, once", () => {
   assert.deepEqual(fieldsOf(answer).sort(), [...FIELDS].sort());
 });
 
-test("D99 D102 an unknown key is reported by its name", () => {
+test("D96 D99 D102 D103 an unknown key is reported by its name", () => {
   const unknown = [
     "maxprompttokens",
     "MaxPromptTokens",
     "ratio",
     "reserveTokens",
+    "safetyBudget",
+    "retries",
     "model",
     "",
     " ",

@@ -12,6 +12,7 @@ import {
   modelOf,
   recordOf,
   refined,
+  turns,
   upTo,
 } from "./support/refine.mjs";
 import { markedTranscript, simulated, temper } from "./support/simulated.mjs";
@@ -195,6 +196,56 @@ test("the simulation met every way to end and every turn of the loop", () => {
     assert.ok(tally[met] >= 100, `${met}: ${JSON.stringify(tally)}`);
   }
   assert.ok(tally.summary > (ROUNDS * SEEDS) / 3, JSON.stringify(tally));
+});
+
+test("D94 Cyrillic prose at 2.4 units a token never overflows a window that is stated right", async () => {
+  for (const contextWindow of WINDOWS) {
+    const { chunkBudget } = refineBudgets({ summaryModel: { contextWindow } });
+    const { messages, count } = markedTranscript(random(contextWindow), chunkBudget * 6, chunkBudget * 3);
+    const honest = {
+      ...temper(random(1), contextWindow),
+      density: 2.4,
+      window: contextWindow,
+      cap: Infinity,
+    };
+    const nature = { ...honest, base: 5, perRecord: 0.1, perSummary: 0.5, compressed: 0.5, hiccups: 0 };
+    const by = modelOf(simulated(nature, random(1)), { contextWindow, maxTokens: undefined });
+    const { result, error, calls } = await refined(by, prepared(messages));
+    assert.equal(error, undefined, `${contextWindow}: ${error}`);
+    assert.ok(!calls.some(({ answer }) => answer.stopReason === "error"), `${contextWindow}`);
+    const sent = lineage(calls, result.summary).filter((call) => !isCompression(call));
+    assert.deepEqual(
+      sent.flatMap(({ prompt }) => marksOf(conversationOf(prompt))),
+      upTo(count),
+    );
+  }
+});
+
+test("D78 ten to one: a small model meets its cap in large chunks, and compression gets it through", async () => {
+  const limits = { contextWindow: 131_072, maxTokens: 4_000 };
+  const messages = turns(60, 6_000);
+  const rule = (/** @type {any} */ made) => {
+    const carried = previousOf(made.prompt)?.length ?? 0;
+    if (isCompression(made)) return `S${made.index} `.padEnd(carried * 0.3, "s").trim();
+    const text = `S${made.index} `.padEnd(conversationOf(made.prompt).length / 10 + carried, "s").trim();
+    return text.length > 4_000 * 3 ? says(text.slice(0, 12_000), { stopReason: "length" }) : text;
+  };
+  const { result, error, calls } = await refined(modelOf(rule, limits), prepared(messages));
+  assert.equal(error, undefined, `${error}`);
+  assert.ok(result.details.retrySplits > 0 && result.details.shrinkCount > 0, JSON.stringify(result.details));
+  assert.deepEqual(marksOf(recordOf(calls)), upTo(60));
+});
+
+test("D95 English may take 4 units a token and fewer requests, CJK 1.5 and more", async () => {
+  const messages = turns(60, 3_000);
+  const requests = async (/** @type {number | undefined} */ charsPerToken) => {
+    const by = modelOf(({ index }) => `S${index}`, { contextWindow: 32_768 });
+    const { calls } = await refined(by, prepared(messages), { refine: { charsPerToken } });
+    assert.deepEqual(marksOf(recordOf(calls)), upTo(60));
+    return calls.length;
+  };
+  const [english, mixed, cjk] = [await requests(4), await requests(undefined), await requests(1.5)];
+  assert.ok(english < mixed && mixed < cjk, `${english}, ${mixed}, ${cjk}`);
 });
 
 /**

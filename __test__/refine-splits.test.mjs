@@ -40,7 +40,7 @@ const refine = (rule, preparation = prepared(ONE_CHUNK), more = {}) =>
 /** The turns in each request, in order. @param {readonly any[]} calls */
 const turnsOf = (calls) => calls.map(({ prompt }) => marksOf(conversationOf(prompt)));
 
-test("D34 D59 D65 D70 a cut-off answer splits its chunk; the halves go through one running summary", async () => {
+test("D29 D34 D59 D65 D70 a cut-off answer splits its chunk; the halves go through one running summary", async () => {
   const { result, error, calls, events } = await refine(cutOffAbove(8));
   assert.equal(error, undefined);
   assert.deepEqual(turnsOf(calls), [upTo(16), upTo(8), upTo(16).slice(8)]);
