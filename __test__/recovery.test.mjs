@@ -15,6 +15,7 @@ import {
   total,
 } from "./support/recovery.mjs";
 import { answer, call, result, toolCalls, userOfTokens } from "./support/sound.mjs";
+import { faults } from "./support/soundness.mjs";
 
 const { compactWithRecovery, CompactionError, contextBudget, Transcript } = native;
 const WORDS = frozen([{ role: "user", content: "Port the tokenizer." }, answer("The scanner is done.")]);
@@ -61,6 +62,8 @@ for (const [code, failureReason, by, preparation, more = {}] of FAILURES) {
         ["retained_tail", "recent_window", failureReason],
       );
       assert.equal(checkpoint.summary, `${PLACEHOLDER}${ENDING}`);
+      assert.ok(checkpoint.retainedTail.length > 0, "the recent window without any summary");
+      assert.deepEqual(faults(checkpoint.retainedTail), []);
       assert.ok(held(given.request, checkpoint) < given.request.budget.hardLimit);
     }
   });
