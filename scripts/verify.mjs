@@ -21,6 +21,7 @@ run([
   ],
   ["arrows", process.execPath, ["scripts/check-arrows.mjs"]],
   ["lint JavaScript", "npx", ["biome", "ci"]],
+  ["requirements", process.execPath, ["scripts/requirements.mjs"]],
   ["test the core", "cargo", ["test", "--quiet", "--no-default-features"]],
   installOracle,
   ["typings", "npx", ["tsc", "-p", "__test__/types"]],
