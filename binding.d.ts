@@ -363,7 +363,7 @@ export interface RefineBudgetsOut {
 export interface RefineIn {
   /** Main window, reserve, `maxPromptTokens`, `maxOutputTokens`, `summaryCeilingTokens`; negative where absent. */
   numbers: Array<number>
-  /** UTF-16 units of a token. */
+  /** UTF-16 units of a token; negative for the default. */
   charsPerToken: number
   /** When it is written, as a person reads it. */
   writtenAt?: string

@@ -51,9 +51,14 @@ export interface SummaryInput<S> {
   previousSummary?: string | undefined;
   /** Files that the session touched. Absent: read from the tool calls of the range. */
   fileOps?: FileOperations | undefined;
+  /** What stays word for word behind the range. {@link compactWithRecovery} counts it and may have to cut it. */
+  retainedTail?: S | undefined;
   /** Size of the context before, in tokens. Absent: estimated. */
   tokensBefore?: number | undefined;
-  /** pi's compaction settings. `reserveTokens`, 16,384 by default, goes into {@link refineBudgets}. */
+  /**
+   * pi's compaction settings: `reserveTokens`, 16,384 by default, goes into {@link refineBudgets}, `keepRecentTokens`
+   * into a fallback's tail.
+   */
   settings?: { reserveTokens?: number | undefined; keepRecentTokens?: number | undefined } | undefined;
 }
 
@@ -431,9 +436,9 @@ export interface CallbackSummarizer {
 export interface RetryPolicy {
   /** `false`: never. Default `true`. */
   enabled?: boolean | undefined;
-  /** Retries after the first try. Default 3. */
+  /** Retries after the first try. Default 3; in refine 2. */
   maxRetries?: number | undefined;
-  /** Milliseconds before the first retry; doubled for each further one. Default 2,000. */
+  /** Milliseconds before the first retry; doubled for each further one. Default 2,000; in refine 1,000. */
   baseDelayMs?: number | undefined;
   /** The longest delay in milliseconds. A provider that asks for more ends the run. Default 60,000. */
   maxAgentDelayMs?: number | undefined;
@@ -448,9 +453,12 @@ export const COMPACTION_SUMMARY_RETRY_POLICY: Readonly<{ enabled: true; maxRetri
 
 /** One step of a running compaction. No event holds text of the transcript, a prompt or an answer. */
 export type CompactionEvent =
-  /** What will be done; `requests` if none has to be repeated. */
+  /** What will be done; `requests` if none has to be repeated, halved or compressed. */
   | { type: "plan"; requests: number; shape: CompactionShape; reduced: boolean }
-  /** A request leaves: which one and of how many in the plan, and in which try, each from 1. */
+  /**
+   * A request leaves: which one and of how many in the plan, and in which try, each from 1. Halves of a chunk and the
+   * compression before it have its `index`.
+   */
   | { type: "request"; index: number; of: number; attempt: number; promptTokens: number }
   /** An answer begins. Only from a summarizer of kind `http`. */
   | { type: "first_token"; index: number; attempt: number }
@@ -465,6 +473,7 @@ export type CompactionEvent =
   /** Refine: the running summary was compressed, in tokens. */
   | { type: "compress"; tokensBefore: number; tokensAfter: number }
   | { type: "warning"; message: string }
+  /** A checkpoint is written. {@link compactWithRecovery} measures it after that. */
   | { type: "done"; requests: number; tokensBefore: number; tokensAfter: number };
 
 /** One request; history and turn prefix, a request each; or chunks, one chain over both (requirements G13). */
@@ -488,13 +497,13 @@ export interface CompactionRequest<P extends SummaryInput<Messages<MessageLike>>
    * Ignored for `extractive`.
    */
   strategy?: "chain" | "refine" | undefined;
-  /** What refine shall not work out by its formulas. */
+  /** What refine shall not work out by its formulas. Its `charsPerToken` comes before the request's. */
   refine?: RefineSettings | undefined;
   /** Limits of the conversation's own model. Default: the window of the budget. */
   mainModel?: ModelLimits | undefined;
   /**
-   * Where it is given, each finished request is kept under it (see {@link exportCache}), and a later run of the same
-   * session, model, budgets and instructions does not make it again.
+   * Where it is given and not empty, each finished request is kept under it (see {@link exportCache}), and a later
+   * run of the same session, model (`provider` and `id`), budgets and instructions does not make it again.
    */
   sessionId?: string | undefined;
   /** Milliseconds since the epoch: the time that refine writes around its summary. Absent: no time is written. */
@@ -527,16 +536,17 @@ export type CompactionDetails = {
   /** Where a model wrote the summary: how, in how many chunks and requests. */
   strategy?: "chain" | "refine";
   shape?: CompactionShape;
+  /** Parts of the range by plan; where an overflow made another plan necessary, requests until then and its parts. */
   chunks?: number;
   /** Whether tool output was thinned for the requests. */
   reduced?: boolean;
   /** Requests that were sent, retries included. */
   requests?: number;
-  /** Requests that an earlier run had made already. */
+  /** Requests that an earlier run of the same `sessionId` had made already. */
   cacheHits?: number;
   /** Refine: `provider/id` of the model that wrote. */
   refineCompactModel?: string;
-  /** Refine: every budget of the run. */
+  /** Refine: every budget, as the run began with it. */
   budgets?: RefineBudgets;
   /** Refine: how often a chunk was halved. */
   retrySplits?: number;
@@ -602,14 +612,14 @@ export type RefineBudgets = {
   chunkBudget: number;
 };
 
-export interface RefineBudgetsInput extends PromptOptions {
-  /** The conversation's own model. */
+export interface RefineBudgetsInput extends Omit<PromptOptions, "dialect"> {
+  /** The conversation's own model. A run without it takes the window of its budget. */
   mainModel?: ModelLimits | undefined;
   /** The model that summarizes. */
   summaryModel: ModelLimits;
   /** pi's `compaction.reserveTokens`. Default 16,384. */
   reserveTokens?: number | undefined;
-  /** Default 0. */
+  /** Of the summary that is carried on, at `charsPerToken`. Default 0. */
   previousSummaryTokens?: number | undefined;
   settings?: RefineSettings | undefined;
 }
@@ -626,7 +636,9 @@ export function refineBudgets(input: RefineBudgetsInput): RefineBudgets;
  * The usable settings of a value from a file, and what is wrong with the rest: unknown keys, wrong types, token
  * numbers that are negative or fractional. Never throws (requirements D98–D104).
  */
-export function parseRefineSettings(value: unknown): {
+export function parseRefineSettings(value: unknown): ParsedRefineSettings;
+
+export type ParsedRefineSettings = {
   settings: RefineSettings;
   /** `field` is empty where the value itself is no object. */
   problems: { field: string; expected: string }[];
@@ -636,8 +648,8 @@ export function parseRefineSettings(value: unknown): {
 export type SummaryCache = { version: 1; entries: { key: string; summary: string }[] };
 
 /**
- * What this environment has kept of finished requests: at most 400, for a host that wants them to survive it
- * (requirements D48–D53).
+ * What this environment (the main thread, or a worker: each has its own) has kept of finished requests: at most 400,
+ * for a host that wants them to survive it (requirements D48–D53).
  *
  * @param sessionId only those of this session
  * @throws CompactionError `invalid_argument`
@@ -754,7 +766,8 @@ export type CompactionOutcome<P> =
  *
  * A fallback follows on `no_new_history`, `summary_budget`, `context_overflow`, `checkpoint_oversized` and the four
  * `summary_…` codes of a provider, unless the reason is `"manual"` or no message can be replayed. Its text is the same for the same input. Secrets
- * are masked in it; its messages are the host's own.
+ * are masked in it; its messages are the host's own. A host that keeps messages behind the range which are not in
+ * `preparation.retainedTail` (pi's `firstKeptEntryId`) counts them in `fixedTokens`.
  *
  * @returns rejects with `signal.reason` when the signal fires, and with `invalid_argument` for a malformed request;
  *   every other failure is an outcome

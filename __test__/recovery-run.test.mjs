@@ -110,7 +110,7 @@ test("G3 prime-agent PR#2045 an abort beside the last answer beats summary, fall
     says("S".repeat(900_000)),
     says("", { stopReason: "length" }),
   ]) {
-    for (const more of [{}, { reason: "manual" }, { fixedTokens: 400_000 }]) {
+    for (const more of [{}, { reason: "manual" }, { fixedTokens: 160_000 }]) {
       const controller = new AbortController();
       const aborts = () => {
         controller.abort({ mine: true });

@@ -193,7 +193,7 @@ test("the simulation met every way to end and every turn of the loop", () => {
     assert.ok(tally[met] >= 20, `${met}: ${JSON.stringify(tally)}`);
   }
   for (const met of ["split", "compress", "replan", "retry"]) {
-    assert.ok(tally[met] >= 100, `${met}: ${JSON.stringify(tally)}`);
+    assert.ok(tally[met] >= 50, `${met}: ${JSON.stringify(tally)}`);
   }
   assert.ok(tally.summary > (ROUNDS * SEEDS) / 3, JSON.stringify(tally));
 });

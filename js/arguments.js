@@ -110,6 +110,7 @@ function abortSignal(value, name) {
 }
 
 module.exports = {
+  ABSENT,
   abortSignal,
   budgetLimits,
   choice,

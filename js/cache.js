@@ -22,7 +22,13 @@ function exportCache(sessionId) {
   // Null is no id and no absence: with all sessions' entries a host would store too much.
   if (sessionId !== undefined && typeof sessionId !== "string")
     throw invalidArgument("sessionId", "a string");
-  return { version: VERSION, entries: binding.keptSummaries(cache(), sessionId) };
+  const session = sessionId === undefined ? undefined : sessionKey(sessionId);
+  return { version: VERSION, entries: binding.keptSummaries(cache(), session) };
+}
+
+/** A session's id as the native side tells it from others: lone surrogates stay apart. @param {string} sessionId */
+function sessionKey(sessionId) {
+  return JSON.stringify(sessionId);
 }
 
 function importCache(exported) {
@@ -31,12 +37,15 @@ function importCache(exported) {
   if (!Array.isArray(entries)) throw invalidArgument("cache.entries", "an array");
   const kept = entries.map((entry, i) => {
     const { key, summary } = required(entry, `cache.entries[${i}]`);
-    if (typeof key !== "string" || typeof summary !== "string") {
-      throw invalidArgument(`cache.entries[${i}]`, "a key and a summary, both strings");
+    if (typeof key !== "string" || typeof summary !== "string" || summary.trim() === "") {
+      throw invalidArgument(
+        `cache.entries[${i}]`,
+        "a key and a summary, both strings with something in them",
+      );
     }
     return { key, summary };
   });
   binding.keepSummaries(cache(), kept);
 }
 
-module.exports = { cache, exportCache, importCache };
+module.exports = { cache, exportCache, importCache, sessionKey };

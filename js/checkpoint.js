@@ -51,13 +51,14 @@ function carriedOn(previous, previousSummary) {
   if (previous === undefined || previous === null) {
     return { summary: previousSummary, generation: 0, readFiles: [], modifiedFiles: [], warnings };
   }
-  const { summary, details } = required(previous, "request.previousCheckpoint");
+  const { summary, details: stated } = required(previous, "request.previousCheckpoint");
   if (typeof summary !== "string") throw invalidArgument("request.previousCheckpoint.summary", "a string");
-  if (details !== undefined && details !== null && !isRecord(details)) {
+  const details = stated && isRecord(stated) ? stated : {};
+  if (stated !== undefined && stated !== null && details !== stated) {
     warnings.push("previousCheckpoint.details is no object and was not used");
   }
   const usable = (/** @type {string} */ field, /** @type {any} */ value, /** @type {any} */ missing) => {
-    if (value === undefined && details?.[field] !== undefined) {
+    if (value === undefined && details[field] !== undefined) {
       warnings.push(`previousCheckpoint.details.${field} is of another shape and was not used`);
     }
     return value ?? missing;
@@ -65,15 +66,16 @@ function carriedOn(previous, previousSummary) {
   return {
     summary,
     generation: usable("generation", generationOf(details), 1),
-    readFiles: usable("readFiles", paths(details?.readFiles), []),
-    modifiedFiles: usable("modifiedFiles", paths(details?.modifiedFiles), []),
+    readFiles: usable("readFiles", paths(details.readFiles), []),
+    modifiedFiles: usable("modifiedFiles", paths(details.modifiedFiles), []),
     warnings,
   };
 }
 
 /** @param {any} list @returns {string[] | undefined} */
 function paths(list) {
-  return Array.isArray(list) && list.every((path) => typeof path === "string") ? list : undefined;
+  const all = Array.isArray(list) ? [...list] : [undefined];
+  return all.every((path) => typeof path === "string") ? all : undefined;
 }
 
 module.exports = { FALLBACK, RECENT_WINDOW, carriedOn, compactionMark, stripFallbackNotice };

@@ -61,7 +61,23 @@ function fromNative(thrown) {
 }
 
 /** Statuses of Node-API, which only native calls throw. */
-const STATUSES = new Set(["GenericFailure", "InvalidArg", "ObjectExpected", "StringExpected", "internal"]);
+const STATUSES = new Set([
+  "internal",
+  "GenericFailure",
+  "InvalidArg",
+  "ObjectExpected",
+  "StringExpected",
+  "NameExpected",
+  "FunctionExpected",
+  "NumberExpected",
+  "BooleanExpected",
+  "ArrayExpected",
+  "BigintExpected",
+  "DateExpected",
+  "ArrayBufferExpected",
+  "Closing",
+  "QueueFull",
+]);
 
 /** @param {any} thrown */
 function codeOf(thrown) {
@@ -98,6 +114,15 @@ function typed(call) {
   return /** @type {F} */ (named[call.name]);
 }
 
+/** @param {any} request which may refuse to be read */
+function isAborted(request) {
+  try {
+    return Boolean(request?.signal?.aborted);
+  } catch {
+    return false;
+  }
+}
+
 /** The same for a function that answers with a promise: it never throws synchronously. */
 function typedAsync(call) {
   const named = {
@@ -105,7 +130,7 @@ function typedAsync(call) {
       try {
         return await call(request);
       } catch (error) {
-        throw request?.signal?.aborted ? request.signal.reason : fromNative(error);
+        throw isAborted(request) ? request.signal.reason : fromNative(error);
       }
     },
   };

@@ -22,7 +22,7 @@ function compactionOf(request, range, { checkpoint, tally }) {
   const { summarizer } = request;
   const { summary, readFiles, modifiedFiles, tokensBefore, tokensAfter, written } = checkpoint;
   return {
-    ...recordOf(request, range),
+    ...recordOf(request.preparation, () => measuredTokens(range, request)),
     summary,
     ...(tally.usage ? { usage: tally.usage } : {}),
     details: {
@@ -36,10 +36,10 @@ function compactionOf(request, range, { checkpoint, tally }) {
   };
 }
 
-/** What a compaction takes over of its preparation. @param {any} request @param {import("./list.js").MessageList} range */
-function recordOf({ preparation, ...request }, range) {
+/** What a compaction takes over of its preparation. @param {any} preparation @param {() => number} estimate */
+function recordOf(preparation, estimate) {
   /** @type {Record<string, any>} */
-  const record = { tokensBefore: preparation.tokensBefore ?? measuredTokens(range, request) };
+  const record = { tokensBefore: preparation.tokensBefore ?? estimate() };
   for (const kept of ["firstKeptEntryId", "retainedTail"]) {
     if (kept in preparation) record[kept] = preparation[kept];
   }

@@ -12,8 +12,8 @@ const { measuredTokens } = require("./sizing.js");
 
 /**
  * @typedef {object} Recovery
- * @property {any} request its range empty where there is nothing new
- * @property {import("./request.js").Checked} checked
+ * @property {any} request
+ * @property {import("./request.js").Checked} checked its range empty where there is nothing new
  * @property {any} options how a tail is built and measured
  * @property {readonly any[]} kept what stands behind a summary
  * @property {number} keptTokens
@@ -33,28 +33,30 @@ function checkedRecovery(request) {
   if (messages.repaired) {
     warnings.push("messages of preparation.retainedTail that cannot be replayed were left out");
   }
-  // Nothing is new behind a leaf that is a checkpoint: its range is not summarized again (requirements B8, B9).
-  const asked = request.leafIsCheckpoint ? { ...request, preparation: withoutRange(request) } : request;
-  const checked = checkedRequest(asked);
+  const checked = request.leafIsCheckpoint ? withoutRange(checkedRequest(request)) : checkedRequest(request);
   const recovery = nativeRecovery(request, messages);
   const { readFiles: earlierRead, modifiedFiles: earlierModified, summary: previous } = earlier;
   Object.assign(checked.input, { previous, earlierRead, earlierModified, recovery });
-  const previousTokens = Math.ceil(previous.length / (options.charsPerToken ?? UNITS_PER_TOKEN));
   return {
-    request: asked,
+    request,
     checked,
     options,
     kept,
     keptTokens,
     source: messages.source,
-    generation: earlier.generation + 1,
+    generation: Math.min(earlier.generation + 1, Number.MAX_SAFE_INTEGER),
     warnings,
-    tokensBefore: messages.heldTokens + previousTokens,
+    tokensBefore: messages.heldTokens + textTokens(previous, options),
   };
 }
 
 /** pi's heuristic. */
 const UNITS_PER_TOKEN = 4;
+
+/** Tokens of a checkpoint's text in a context. @param {string} text @param {any} options */
+function textTokens({ length }, { charsPerToken }) {
+  return Math.ceil(length / (charsPerToken ?? UNITS_PER_TOKEN));
+}
 
 /** How a tail is built. @param {any} request */
 function optionsOf(request) {
@@ -112,9 +114,13 @@ function withoutSummaries(list) {
   return messages.length === list.length && list.view ? list : new MessageList([["messages", messages]]);
 }
 
-/** @param {any} request */
-function withoutRange({ preparation }) {
-  return { ...preparation, messagesToSummarize: [], turnPrefixMessages: [], isSplitTurn: false };
+/**
+ * Nothing is new behind a leaf that is a checkpoint: its range is not summarized again (requirements B8, B9).
+ *
+ * @param {import("./request.js").Checked} checked
+ */
+function withoutRange({ signal, input }) {
+  return { signal, input: { ...input, history: 0 }, range: new MessageList([]) };
 }
 
 /** What the native side is told. @param {any} request @param {ReturnType<typeof messagesOf>} messages */
@@ -134,4 +140,4 @@ function nativeRecovery(request, { keptTokens, pendingTokens }) {
   };
 }
 
-module.exports = { checkedRecovery };
+module.exports = { checkedRecovery, textTokens };

@@ -3,14 +3,13 @@
 // A compaction that ends in one of three ways: with a summary that fits, with a fallback, or with a failure.
 
 const { FALLBACK, RECENT_WINDOW } = require("./checkpoint.js");
-const { Depth, binding } = require("./crossing.js");
 const { CompactionError, fromNative } = require("./errors.js");
 const { compactionOf, recordOf } = require("./generate.js");
 const { tell } = require("./host.js");
 const { MessageList } = require("./list.js");
-const { checkedRecovery } = require("./recovery-request.js");
+const { checkedRecovery, textTokens } = require("./recovery-request.js");
 const { run } = require("./run.js");
-const { tailOf } = require("./shaping.js");
+const { retainedTail } = require("./shaping.js");
 const { measuredTokens } = require("./sizing.js");
 
 /** @typedef {import("./recovery-request.js").Recovery} Recovery */
@@ -49,9 +48,8 @@ async function ending({ request, checked }) {
 
 /** @param {Recovery} recovery @param {Ended} ended */
 function summaryOutcome(recovery, ended) {
-  const { request, checked, kept, keptTokens, generation } = recovery;
+  const { request, checked, options, kept, keptTokens, generation } = recovery;
   const compaction = compactionOf(request, checked.range, ended);
-  const { tokensAfter } = compaction.details;
   const checkpoint = {
     ...compaction,
     retainedTail: kept,
@@ -60,7 +58,7 @@ function summaryOutcome(recovery, ended) {
   return {
     kind: "summary",
     checkpoint,
-    report: reportOf(recovery, ended, tokensAfter + keptTokens, ["recheck"]),
+    report: reportOf(recovery, ended, textTokens(compaction.summary, options) + keptTokens, ["recheck"]),
   };
 }
 
@@ -75,31 +73,26 @@ function fallbackOutcome(recovery, ended) {
       break;
     }
   }
-  if (!fitting) return failedOutcome(recovery, { ...ended, error: new CompactionError(...OVERSIZED) });
+  if (!fitting) return oversizedOutcome(recovery, ended);
   tell(recovery.request, { type: "warning", message: KEPT });
-  const stages = [...(ended.error?.code === "checkpoint_oversized" ? ["recheck"] : []), "fallback"];
+  const stages = [...rechecked(ended), "fallback"];
   const report = reportOf(recovery, ended, fitting.tokens + fitting.tailTokens, stages);
   report.warnings.push(KEPT);
   return { kind: "fallback", checkpoint: fallbackOf(recovery, ended, fitting), error: ended.error, report };
 }
 
 const KEPT = "no summary was made; recent context is kept in its place";
-const OVERSIZED = /** @type {const} */ ([
-  "checkpoint_oversized",
-  "not even a fallback stays below the hard limit beside fixedTokens and pendingMessages; send less",
-]);
-
 /** A fallback's text with the tail that goes with it. @param {Recovery} recovery @param {any} text */
 function tailBeside({ source, options }, text) {
-  const plan = source.with(options, Depth.COUNTED, (...from) =>
-    binding.tailPlan(...from, text.tailBudget, options),
-  );
-  const tail = tailOf(source.messages, plan, options);
+  const tail = retainedTail(source, text.tailBudget, options);
   return { ...text, tail, tailTokens: measuredTokens(new MessageList([["messages", tail]]), options) };
 }
 
 /** @param {Recovery} recovery @param {Ended} ended @param {any} fitting */
-function fallbackOf({ request, checked, generation }, { fallback, tally }, { summary, tokens, tail }) {
+function fallbackOf(recovery, { fallback, tally }, { summary, tokens, tail }) {
+  const { request, checked, options, generation } = recovery;
+  // Where nothing is new, what the checkpoint stood for is all that there was.
+  const before = () => measuredTokens(checked.range, options) || recovery.tokensBefore;
   const { reason, readFiles, modifiedFiles, tokensBefore } = fallback;
   const details = {
     fallback: FALLBACK,
@@ -114,7 +107,7 @@ function fallbackOf({ request, checked, generation }, { fallback, tally }, { sum
   };
   const { usage } = tally;
   return {
-    ...recordOf(request, checked.range),
+    ...recordOf(request.preparation, before),
     summary,
     ...(usage ? { usage } : {}),
     retainedTail: tail,
@@ -124,12 +117,22 @@ function fallbackOf({ request, checked, generation }, { fallback, tally }, { sum
 
 /** @param {Recovery} recovery @param {Ended} ended */
 function failedOutcome(recovery, ended) {
-  const stages = ended.error?.code === "checkpoint_oversized" ? ["recheck"] : [];
-  return {
-    kind: "failed",
-    error: ended.error,
-    report: reportOf(recovery, ended, recovery.tokensBefore, stages),
-  };
+  const report = reportOf(recovery, ended, recovery.tokensBefore, rechecked(ended));
+  return { kind: "failed", error: ended.error, report };
+}
+
+/** Not even a fallback fits; why there is no summary is the cause. @param {Recovery} recovery @param {Ended} ended */
+function oversizedOutcome(recovery, ended) {
+  const message =
+    "not even a fallback stays below the hard limit beside fixedTokens and pendingMessages; send less";
+  const error = new CompactionError("checkpoint_oversized", message, { cause: ended.error });
+  const stages = [...rechecked(ended), "fallback"];
+  return { kind: "failed", error, report: reportOf(recovery, ended, recovery.tokensBefore, stages) };
+}
+
+/** The recheck, where a summary came so far and did not pass. @param {Ended} ended */
+function rechecked({ error }) {
+  return /** @type {any} */ (error)?.code === "checkpoint_oversized" ? ["recheck"] : [];
 }
 
 /** @param {Recovery} recovery @param {Ended} ended @param {number} tokensAfter @param {string[]} stages */

@@ -2,14 +2,9 @@
 
 // Settings and budgets of the refine strategy.
 
-const { modelLimits, optionalCount, required, settingsOf } = require("./arguments.js");
+const { ABSENT, modelLimits, optionalCount, required, settingsOf } = require("./arguments.js");
 const { binding } = require("./crossing.js");
 const { invalidArgument } = require("./errors.js");
-
-/** pi's `compaction.reserveTokens`. */
-const RESERVE = 16_384;
-/** Cyrillic prose and code have about that many units a token (requirement D94). */
-const CHARS_PER_TOKEN = 3;
 
 const TOKENS = "a non-negative safe integer";
 const RATIO = "a finite number above 0";
@@ -76,17 +71,18 @@ function checkedSettings(value, name) {
   return settings;
 }
 
-/** @param {any} settings @param {any} charsPerToken @param {string} name @returns {number} */
+/** The settings' ratio, else the caller's. @param {any} settings @param {any} charsPerToken @param {string} name */
 function ratioOf(settings, charsPerToken, name) {
-  const ratio = settings.charsPerToken ?? charsPerToken ?? CHARS_PER_TOKEN;
-  if (!isRatio(ratio)) throw invalidArgument(name, RATIO);
+  const ratio = settings.charsPerToken ?? charsPerToken ?? ABSENT;
+  if (ratio !== ABSENT && !isRatio(ratio)) throw invalidArgument(name, RATIO);
   return ratio;
 }
 
-/** Numbers of a run, as the native side takes them; -1 for what is not there. */
+/** Numbers of a run, as the native side takes them. */
 function runNumbers(/** @type {number} */ main, /** @type {any} */ reserve, /** @type {any} */ settings) {
-  const { maxPromptTokens = -1, maxOutputTokens = -1, summaryCeilingTokens = -1 } = settings;
-  return [main, reserve ?? RESERVE, maxPromptTokens, maxOutputTokens, summaryCeilingTokens];
+  const { maxPromptTokens, maxOutputTokens, summaryCeilingTokens } = settings;
+  const numbers = [reserve, maxPromptTokens, maxOutputTokens, summaryCeilingTokens];
+  return [main, ...numbers.map((number) => number ?? ABSENT)];
 }
 
 function refineBudgets(input) {
@@ -95,7 +91,11 @@ function refineBudgets(input) {
     "input",
   );
   const settings = checkedSettings(input.settings, "input.settings");
-  const limits = [-1, -1, ...modelLimits(required(summaryModel, "input.summaryModel"), "input.summaryModel")];
+  const limits = [
+    ABSENT,
+    ABSENT,
+    ...modelLimits(required(summaryModel, "input.summaryModel"), "input.summaryModel"),
+  ];
   const [main] = modelLimits(mainModel, "input.mainModel");
   optionalCount(reserveTokens, "input.reserveTokens");
   const previous = optionalCount(previousSummaryTokens, "input.previousSummaryTokens");
@@ -103,17 +103,13 @@ function refineBudgets(input) {
   return binding.refineBudgets(limits, runNumbers(main, reserveTokens, settings), previous, ratio, input);
 }
 
-/**
- * What the native side is told of a refine run. The main window is the main model's, else the budget's.
- *
- * @param {any} request @param {number[]} budget hard limit and headroom
- */
-function refineInput({ preparation, mainModel, refine, charsPerToken, now }, [hardLimit, headroom]) {
+/** What the native side is told of a refine run. @param {any} request */
+function refineInput({ preparation, mainModel, refine, charsPerToken, now }) {
   const settings = checkedSettings(refine, "request.refine");
   const [main] = modelLimits(mainModel, "request.mainModel");
   const { reserveTokens } = settingsOf(preparation, "request.preparation");
   return {
-    numbers: runNumbers(main > 0 ? main : hardLimit + headroom, reserveTokens, settings),
+    numbers: runNumbers(main > 0 ? main : ABSENT, reserveTokens, settings),
     charsPerToken: ratioOf(settings, charsPerToken, "request.charsPerToken"),
     ...(now === undefined || now === null ? {} : { writtenAt: timeOf(now) }),
   };

@@ -12,6 +12,7 @@ const {
   required,
   summaryInput,
 } = require("./arguments.js");
+const { sessionKey } = require("./cache.js");
 const { invalidArgument } = require("./errors.js");
 const { refineInput } = require("./refine.js");
 
@@ -34,6 +35,7 @@ function checkedRequest(request) {
   if (required(summarizer, "request.summarizer").kind === "callback") checkCallback(summarizer);
   const { history, prefix, previousSummary } = summaryInput(preparation, "request.preparation");
   const refines = strategy === "refine" && summarizer.kind !== "extractive";
+  const refine = refineInput(request);
   const input = {
     history: history.length,
     previous: previousSummary,
@@ -45,7 +47,7 @@ function checkedRequest(request) {
     random: randomOf(request.retry),
     hearsEvents: Boolean(optionalFunction(request.onEvent, "request.onEvent")),
     decidesRetries: Boolean(optionalFunction(request.isRetryable, "request.isRetryable")),
-    ...(refines ? { refine: refineInput(request, budget) } : {}),
+    ...(refines ? { refine } : {}),
     ...keptUnder(request),
   };
   return { signal, range: history.and(prefix).snapshot(), input };
@@ -65,10 +67,16 @@ function checkCallback(summarizer) {
   required(summarizer.model, "request.summarizer.model");
 }
 
-/** Whose finished requests these are. @param {any} request */
+/** Whose finished requests these are, and by which model (requirement D49). @param {any} request */
 function keptUnder({ sessionId, summarizer }) {
   const session = optionalText(sessionId, "request.sessionId");
-  return session && summarizer.model ? { session, model: modelName(summarizer) } : {};
+  if (!session || !summarizer.model) return {};
+  const { provider, id } = summarizer.model;
+  const names = { provider, id };
+  for (const [field, name] of Object.entries(names)) {
+    if (typeof name !== "string") throw invalidArgument(`request.summarizer.model.${field}`, "a string");
+  }
+  return { session: sessionKey(session), model: JSON.stringify([provider, id]) };
 }
 
 /** `provider/id` of the model that writes. @param {any} summarizer */
@@ -78,7 +86,7 @@ function modelName({ model }) {
 
 /** @param {any} secrets @returns {string[]} */
 function secretsOf(secrets) {
-  const list = secrets ?? [];
+  const list = Array.isArray(secrets) ? [...secrets] : (secrets ?? []);
   if (!Array.isArray(list) || list.some((secret) => typeof secret !== "string")) {
     throw invalidArgument("request.secrets", "an array of strings");
   }

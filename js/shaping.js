@@ -50,10 +50,13 @@ function tailOf(messages, plan, options) {
 
 function buildRetainedTail(messages, maxTokens, options) {
   const range = MessageList.of(messages, "messages");
-  const chosen = optional(options, "options");
-  const most = count(maxTokens, "maxTokens");
-  const plan = range.with(chosen, Depth.COUNTED, (...source) => binding.tailPlan(...source, most, chosen));
-  return tailOf(range.messages, plan, chosen);
+  return retainedTail(range, count(maxTokens, "maxTokens"), optional(options, "options"));
+}
+
+/** @param {MessageList} range @param {number} most @param {any} options @returns {any[]} */
+function retainedTail(range, most, options) {
+  const plan = range.with(options, Depth.COUNTED, (...source) => binding.tailPlan(...source, most, options));
+  return tailOf(range.messages, plan, options);
 }
 
 function replayRetainedTail(recordOrMessages) {
@@ -95,5 +98,5 @@ module.exports = {
   reduceSummaryInput,
   replayRetainedTail,
   replayable,
-  tailOf,
+  retainedTail,
 };

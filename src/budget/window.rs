@@ -80,6 +80,29 @@ impl ContextBudget {
     }
 }
 
+/// What a prompt that was too large has taught.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Learned {
+    /// The window that the provider names.
+    pub window: Option<u64>,
+    /// Our count of the prompt by the provider's, where it names one.
+    pub ratio: Option<f64>,
+}
+
+impl Learned {
+    /// Tokens of the next prompt, `within` what it could have: fewer than the `sent` of the one that was too large,
+    /// far fewer where the provider names no numbers.
+    pub(super) fn next(self, sent: u64, within: u64) -> u64 {
+        let most = match (self.window, self.ratio) {
+            (Some(_), Some(_)) => sent.saturating_sub(1),
+            (Some(_), None) => share(sent, 0.75),
+            (None, _) => share(sent, 0.5),
+        };
+        // Where the estimate was too low, it will be so again.
+        share(within, self.ratio.unwrap_or(1.0).min(1.0)).min(most).max(1)
+    }
+}
+
 /// The limit of one summary prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromptLimit {
@@ -105,19 +128,13 @@ impl PromptLimit {
         Self { tokens: input.saturating_sub(PROMPT_MARGIN).max(1), output }
     }
 
-    /// The limit after a prompt was too large: one with `text` estimated tokens of text, `ratio` of what the provider
-    /// counted, for a `window` where it names one. Lower than `text` in any case.
+    /// The limit after a prompt with `text` estimated tokens of text was too large. Lower than that in any case.
     #[must_use]
-    pub fn learned(self, text: u64, window: Option<u64>, ratio: Option<f64>) -> Self {
+    pub fn learned(self, text: u64, learned: Learned) -> Self {
+        let Learned { window, .. } = learned;
         let output = self.output.min(window.map_or(u64::MAX, |window| share(window, LEARNED_OUTPUT)));
         let within = window.map_or(self.tokens, |window| window.saturating_sub(output + PROMPT_MARGIN));
-        let most = match (window, ratio) {
-            (Some(_), Some(_)) => text.saturating_sub(1),
-            (Some(_), None) => share(text, 0.75),
-            (None, _) => share(text, 0.5),
-        };
-        // Where the estimate was too low, it will be so again.
-        Self { tokens: share(within, ratio.unwrap_or(1.0).min(1.0)).min(most).max(1), output }
+        Self { tokens: learned.next(text, within), output }
     }
 
     /// Tokens that a plan holds back in each chunk for the summary that is carried along (requirements C39, G15).

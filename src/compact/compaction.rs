@@ -2,7 +2,7 @@
 
 use crate::budget::guard::Measure;
 use crate::budget::refine_budgets::{RefineBudgets, RefineWindow};
-use crate::budget::window::PromptLimit;
+use crate::budget::window::{Learned, PromptLimit};
 use crate::checkpoint::assemble::{Checkpoint, Written};
 use crate::checkpoint::files::{FileOperations, without_lists};
 use crate::checkpoint::freshness::{stamped, unstamped};
@@ -132,10 +132,7 @@ impl Compaction {
     pub fn checked(&self) -> Result<Vec<Message<'_>>> {
         let range: Vec<Message<'_>> = self.range.messages().collect();
         if range.is_empty() {
-            return Err(CompactionError::new(
-                ErrorCode::NoNewHistory,
-                "the range holds no message to summarize; compact again after the next turn",
-            ));
+            return Err(nothing_new());
         }
         match &self.method {
             Method::Chain(limit) => {
@@ -149,19 +146,18 @@ impl Compaction {
     /// What a run that overflowed has still to do: the messages it has no summary of, within the window it learned.
     #[must_use]
     pub fn rest(&self, progress: &Progress, sent: Sent, said: Overflow) -> Self {
-        let done = progress.chunks > 0;
         let ratio = said.prompt.map(|counted| sent.whole as f64 / counted.max(1) as f64);
+        let learned = Learned { window: said.limit, ratio };
         let method = match &self.method {
-            Method::Chain(limit) => Method::Chain(limit.learned(sent.text, said.limit, ratio)),
-            Method::Refine { window, written_at } => Method::Refine {
-                window: window.learned(sent.whole, said.limit, ratio, &self.measure()),
-                written_at: written_at.clone(),
-            },
+            Method::Chain(limit) => Method::Chain(limit.learned(sent.text, learned)),
+            Method::Refine { window, written_at } => {
+                Method::Refine { window: window.learned(sent.whole, learned), written_at: written_at.clone() }
+            }
         };
         Self {
             range: self.range.skipping(progress.messages),
-            history: if done { usize::MAX } else { self.history },
-            previous: if done { &progress.summary } else { &self.previous }.clone(),
+            history: if progress.requests > 0 { usize::MAX } else { self.history },
+            previous: progress.summary.clone(),
             files: None,
             method,
             ..self.clone()
@@ -197,13 +193,21 @@ impl Compaction {
     }
 }
 
+/// Nothing has been said since the last checkpoint.
+pub(super) fn nothing_new() -> CompactionError {
+    CompactionError::new(
+        ErrorCode::NoNewHistory,
+        "the range holds no message to summarize; compact again after the next turn",
+    )
+}
+
 /// Refuses budgets that leave nothing for a chunk or an answer (requirements G6).
 fn refuse_tiny(budgets: &RefineBudgets) -> Result<()> {
-    if budgets.chunk > 0 && budgets.max_output > 0 {
+    if budgets.leave_room() {
         return Ok(());
     }
     Err(CompactionError::budget(format!(
-        "nothing is left for text: of {} tokens for a prompt {} are held back for the running summary and the rest \
+        "next to nothing is left for text: of {} tokens for a prompt {} are held back for the running summary and the rest \
          for prompts and instructions, and {} are allowed for an answer; use a summary model with a larger \
          contextWindow, shorter customInstructions, or other refine settings",
         budgets.max_prompt, budgets.summary_ceiling, budgets.max_output

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::compaction::{Compaction, Method};
+use super::compaction::{Compaction, Method, nothing_new};
 use super::plan::Plan;
 use crate::checkpoint::assemble::{Checkpoint, Written};
 use crate::error::{CompactionError, Result};
@@ -16,8 +16,10 @@ use crate::summarize::items::items;
 use crate::summarize::refine::Refining;
 use crate::summarize::run::{Ended, Host, Overflowed, Run};
 use crate::summarize::sections::render;
+use crate::summarize::tally::Log;
 use crate::summarize::writing::{Progress, Writing};
 use crate::transcript::part::Message;
+use crate::transcript::serialize::range_extent;
 
 /// The fewest UTF-16 units of an extractive summary: its headings and a little more.
 pub const LEAST_SUMMARY: u64 = 256;
@@ -31,12 +33,12 @@ const MOST_REPLANS: u32 = 2;
 ///
 /// # Errors
 /// `no_new_history` for an empty range; `summary_budget` when the budget leaves nothing for text.
-pub fn extract<H: Host>(compaction: &Compaction, most: usize, host: &H) -> Result<Checkpoint> {
+pub fn extract<H: Host>(compaction: &Compaction, most: usize, log: &Log<'_, H>) -> Result<Checkpoint> {
     let range = compaction.checked()?;
-    host.hear(Event::Plan { requests: 0, shape: Shape::Single, reduced: false });
+    log.tell(Event::Plan { requests: 0, shape: Shape::Single, reduced: false });
     let body = picked(compaction, &range, &compaction.previous_words(), most);
     let checkpoint = compaction.assembled(&range, &body, None);
-    close(&checkpoint, 0, host);
+    close(&checkpoint, log);
     Ok(checkpoint)
 }
 
@@ -46,12 +48,12 @@ pub(super) fn picked(compaction: &Compaction, range: &[Message<'_>], earlier: &s
 }
 
 /// Tells the host what became of the range (requirements G18).
-fn close<H: Host>(checkpoint: &Checkpoint, requests: u32, host: &H) {
+fn close<H: Host>(checkpoint: &Checkpoint, log: &Log<'_, H>) {
     let Checkpoint { tokens_before, tokens_after, .. } = *checkpoint;
     if tokens_after >= tokens_before {
-        host.hear(Event::Warning("the checkpoint is no smaller than what it stands for"));
+        log.tell(Event::Warning("the checkpoint is no smaller than what it stands for"));
     }
-    host.hear(Event::Done { tokens_before, tokens_after, requests });
+    log.tell(Event::Done { tokens_before, tokens_after, requests: log.requests() });
 }
 
 /// Has a model write the checkpoint. Where the provider says that its window is smaller than was stated, what is left
@@ -65,21 +67,25 @@ pub async fn generate<P: Provider, H: Host>(
     run: &Run<'_, P, H>,
 ) -> std::result::Result<Checkpoint, Ended> {
     let range = compaction.checked()?;
+    if range_extent(&range, compaction.sizing.dialect).units() == 0 {
+        // A model that is asked about nothing makes something up.
+        return Err(nothing_new().into());
+    }
     let mut plan = Plan::of(compaction)?;
     refuse_beyond(plan.requests, run.max_requests())?;
     run.tell(Event::Plan { requests: plan.requests, shape: plan.shape, reduced: plan.reduced });
-    warn(compaction, run);
+    warn(compaction, &plan, run);
     let mut rest = Cow::Borrowed(compaction);
     let (mut written, mut replans, mut reduced) = (0, 0, false);
     let body = loop {
-        let mut progress = Progress::default();
+        let mut progress = Progress::from(rest.secrets.masked(&rest.previous_words()));
         let overflow = match write(&rest, run, &plan, &mut progress).await {
             Ok(body) => break body,
             Err(Ended::Overflowed(overflow)) if replans < MOST_REPLANS => overflow,
             Err(ended) => return Err(ended),
         };
-        reduced |= plan.reduced && progress.chunks > 0;
-        written += progress.chunks;
+        reduced |= plan.reduced && progress.requests > 0;
+        written += progress.requests;
         (rest, plan) = replan(&rest, &progress, overflow, run)?;
         replans += 1;
     };
@@ -90,12 +96,15 @@ pub async fn generate<P: Provider, H: Host>(
         budgets: compaction.refine_budgets(),
     };
     let checkpoint = compaction.assembled(&range, &body, Some(written));
-    close(&checkpoint, run.sent(), run.host());
+    close(&checkpoint, run.log());
     Ok(checkpoint)
 }
 
 /// Says what a host should know before anything is sent.
-fn warn<P: Provider, H: Host>(compaction: &Compaction, run: &Run<'_, P, H>) {
+fn warn<P: Provider, H: Host>(compaction: &Compaction, plan: &Plan, run: &Run<'_, P, H>) {
+    if plan.cuts > 0 {
+        run.tell(Event::Warning("messages that no request holds whole are cut where they are sent"));
+    }
     match &compaction.method {
         Method::Chain(limit) if compaction.previous_tokens() > compaction.reserve(*limit) => {
             run.tell(Event::Warning(
@@ -161,18 +170,17 @@ async fn write<P: Provider, H: Host>(
         Some(changed) => changed.messages().collect(),
         None => compaction.range.messages().collect(),
     };
-    let previous = secrets.masked(&compaction.previous_words());
     let writing =
         |max_tokens| Writing { prompts, secrets, sizing: *sizing, max_tokens, shelf: shelf.as_ref() };
     match (&compaction.method, plan.shape) {
         (Method::Refine { window, .. }, _) => {
             let budgets = compaction.budgets(window);
             let writing = writing(budgets.max_output);
-            Refining::new(run, &writing, budgets, &range, previous).chunks(&plan.ends, progress).await
+            Refining::new(run, &writing, budgets, &range, progress).chunks(&plan.ends).await
         }
         (Method::Chain(limit), Shape::SplitTurn) => {
             let parts = range.split_at_checked(compaction.history).unwrap_or((&range, &[]));
-            split_turn(run, &writing(limit.output), parts, &previous, progress).await
+            split_turn(run, &writing(limit.output), parts, progress).await
         }
         (Method::Chain(limit), shape) => {
             let reserve = compaction.reserve(*limit);
@@ -181,7 +189,7 @@ async fn write<P: Provider, H: Host>(
             let starts = std::iter::once(0).chain(plan.ends.iter().copied());
             let pieces: Vec<&[Message<'_>]> =
                 starts.zip(&plan.ends).filter_map(|(start, &end)| range.get(start..end)).collect();
-            chunks(run, &writing(most), &pieces, (&previous, reserve), progress).await
+            chunks(run, &writing(most), &pieces, reserve, progress).await
         }
     }
 }

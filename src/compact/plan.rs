@@ -29,6 +29,8 @@ pub struct Plan {
     pub changed: Option<Store>,
     /// For each chunk the index behind its last message; one for a single request.
     pub ends: Vec<usize>,
+    /// How many messages are cut because no chunk holds them.
+    pub cuts: usize,
 }
 
 impl Plan {
@@ -52,7 +54,7 @@ impl Plan {
     fn of_texts(compaction: &Compaction, range: &[Message<'_>], changed: Option<&Store>) -> Result<Self> {
         match &compaction.method {
             Method::Chain(limit) => Self::of_chain(compaction, *limit, range, changed),
-            Method::Refine { window, .. } => Self::of_refine(compaction, window, range),
+            Method::Refine { window, .. } => Self::of_refine(compaction, window, range, changed),
         }
     }
 
@@ -64,46 +66,52 @@ impl Plan {
         changed: Option<&Store>,
     ) -> Result<Self> {
         if !exceeds(compaction, limit, range) {
-            return Ok(Self::whole(compaction, range.len(), false, changed.cloned()));
+            return Ok(Self::whole(compaction, range.len(), changed.cloned()));
         }
         let thinned = reduce(range);
         if thinned.is_empty() {
-            return Self::of_chunks(compaction, limit, range, false);
+            return Self::of_chunks(compaction, limit, range, changed);
         }
         let reduced = apply(range, &thinned);
         let range: Vec<Message<'_>> = reduced.messages().collect();
         if exceeds(compaction, limit, &range) {
-            return Self::of_chunks(compaction, limit, &range, true);
+            let plan = Self::of_chunks(compaction, limit, &range, Some(&reduced))?;
+            return Ok(Self { reduced: true, ..plan });
         }
         let messages = range.len();
-        Ok(Self::whole(compaction, messages, true, Some(reduced)))
+        Ok(Self { reduced: true, ..Self::whole(compaction, messages, Some(reduced)) })
     }
 
-    fn whole(compaction: &Compaction, messages: usize, reduced: bool, changed: Option<Store>) -> Self {
+    fn whole(compaction: &Compaction, messages: usize, changed: Option<Store>) -> Self {
         let shape = if compaction.history < messages { Shape::SplitTurn } else { Shape::Single };
         let requests = shape.requests(1, compaction.history > 0);
-        Self { shape, requests, reduced, changed, ends: vec![messages] }
+        Self { shape, requests, reduced: false, changed, ends: vec![messages], cuts: 0 }
     }
 
     fn of_chunks(
         compaction: &Compaction,
         limit: PromptLimit,
         range: &[Message<'_>],
-        reduced: bool,
+        changed: Option<&Store>,
     ) -> Result<Self> {
         let budget = ChunkBudget::of(limit.tokens, compaction.reserve(limit), &compaction.measure())?;
         let rules = ChunkRules { grain: Grain::Turn, most: MOST_CHUNKS, fewest: 1 };
-        Self::packed(compaction, range, (budget, rules), reduced)
+        Self::packed(compaction, range, changed, (budget, rules))
     }
 
     /// As many chunks as it takes, at least as many as the summary model's windows go into the main model's
     /// (requirements D16, D36 to D44).
-    fn of_refine(compaction: &Compaction, window: &RefineWindow, range: &[Message<'_>]) -> Result<Self> {
+    fn of_refine(
+        compaction: &Compaction,
+        window: &RefineWindow,
+        range: &[Message<'_>],
+        changed: Option<&Store>,
+    ) -> Result<Self> {
         let budgets = compaction.budgets(window);
         let fewest = usize::try_from(budgets.ratio).unwrap_or(usize::MAX);
         let rules = ChunkRules { grain: Grain::Turn, most: usize::MAX, fewest };
-        let mut plan =
-            Self::packed(compaction, range, (ChunkBudget { tokens: budgets.chunk }, rules), false)?;
+        let budget = ChunkBudget { tokens: budgets.chunk };
+        let mut plan = Self::packed(compaction, range, changed, (budget, rules))?;
         if plan.ends.len() == 1 {
             plan.shape = Shape::Single;
         }
@@ -113,8 +121,8 @@ impl Plan {
     fn packed(
         compaction: &Compaction,
         range: &[Message<'_>],
+        changed: Option<&Store>,
         (budget, rules): (ChunkBudget, ChunkRules),
-        reduced: bool,
     ) -> Result<Self> {
         let sizing = compaction.sizing;
         let Some(plan) = plan_chunks(range, budget, rules, sizing) else {
@@ -127,12 +135,19 @@ impl Plan {
         let mut edits = Vec::new();
         for &(message, target) in &plan.cut {
             let Some(cut) = range.get(message) else { continue };
-            let changes = shorten(cut, Cut { form, target, marker: CHUNK_MARKER })?;
-            edits.extend(changes.into_iter().map(|change| Edit { message, change }));
+            let cuts = shorten(cut, Cut { form, target, marker: CHUNK_MARKER })?;
+            edits.extend(cuts.into_iter().map(|change| Edit { message, change }));
         }
-        let changed = Some(apply(range, &edits));
+        let changed = if edits.is_empty() { changed.cloned() } else { Some(apply(range, &edits)) };
         let requests = Shape::Chunks.requests(plan.ends.len(), true);
-        Ok(Self { shape: Shape::Chunks, requests, reduced, changed, ends: plan.ends })
+        Ok(Self {
+            shape: Shape::Chunks,
+            requests,
+            reduced: false,
+            changed,
+            cuts: plan.cut.len(),
+            ends: plan.ends,
+        })
     }
 }
 

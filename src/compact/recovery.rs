@@ -5,7 +5,7 @@ use super::compaction::Compaction;
 use super::generate::{DEFAULT_SUMMARY, LEAST_SUMMARY, picked};
 use crate::budget::window::BudgetLimits;
 use crate::checkpoint::assemble::Checkpoint;
-use crate::checkpoint::fallback::{NOTICE, text};
+use crate::checkpoint::fallback::{NOTICE, text, without_notice};
 use crate::checkpoint::files::FileLists;
 use crate::error::{CompactionError, ErrorCode};
 use crate::summarize::run::Ended;
@@ -96,7 +96,8 @@ pub struct Fallback {
     pub files: FileLists,
     /// Estimated tokens of the range and the previous summary.
     pub tokens_before: u64,
-    /// Its text, the richest first: a shorter one is for where the least tail does not fit beside a longer one.
+    /// Its text, the richest first: a shorter one is for where the least tail does not fit beside a longer one. None
+    /// where no text leaves room for a tail.
     pub texts: Vec<FallbackText>,
 }
 
@@ -122,21 +123,25 @@ pub struct Recovered {
 }
 
 impl Recovery {
+    /// Why no request need be made: however short a summary, it would not fit.
+    ///
+    /// # Errors
+    /// `checkpoint_oversized`
+    pub fn worth_a_request(&self) -> Result<(), CompactionError> {
+        let least = self.beside.saturating_add(self.tail).saturating_add(1);
+        if least < self.limits.hard_limit { Ok(()) } else { Err(oversized(self.limits.hard_limit)) }
+    }
+
     /// Measures a finished checkpoint with what stands beside it, and makes the fallback where there is none that fits.
     #[must_use]
     pub fn of(&self, outcome: Result<Checkpoint, Ended>, compaction: &Compaction) -> Recovered {
         let outcome = outcome.and_then(|checkpoint| self.rechecked(checkpoint).map_err(Ended::from));
-        let code = match &outcome {
-            Ok(_) | Err(Ended::Aborted) => None,
-            Err(Ended::Failed(error)) => Some(error.code),
-            Err(Ended::Overflowed(overflow)) => Some(overflow.error.code),
-        };
-        let reason = code.and_then(FailureReason::of).filter(|_| self.on_failure != OnFailure::Fail);
+        let error = outcome.as_ref().err().and_then(Ended::error);
+        let reason = error
+            .and_then(|error| FailureReason::of(error.code))
+            .filter(|_| self.on_failure != OnFailure::Fail);
         let Some(reason) = reason else { return Recovered { outcome, fallback: None } };
-        match self.fallback(reason, compaction) {
-            Some(fallback) => Recovered { outcome, fallback: Some(fallback) },
-            None => Recovered { outcome: Err(oversized(self.limits.hard_limit).into()), fallback: None },
-        }
+        Recovered { outcome, fallback: Some(self.fallback(reason, compaction)) }
     }
 
     /// The checkpoint, where it fits (requirements B7, B16).
@@ -149,11 +154,10 @@ impl Recovery {
         }
     }
 
-    /// A fallback that leaves room for a tail; `None` where nothing is left for one.
-    fn fallback(&self, reason: FailureReason, compaction: &Compaction) -> Option<Fallback> {
+    fn fallback(&self, reason: FailureReason, compaction: &Compaction) -> Fallback {
         let range: Vec<Message<'_>> = compaction.range.messages().collect();
         let room = self.limits.hard_limit.saturating_sub(1).saturating_sub(self.beside);
-        let earlier = compaction.secrets.masked(&self.previous);
+        let earlier = compaction.secrets.masked(&without_notice(&self.previous));
         let carried = self.most_carried(room);
         let bare = text(&earlier, carried, None);
         let left = room.saturating_sub(self.tokens(&bare)).saturating_sub(self.wished_tail());
@@ -164,12 +168,12 @@ impl Recovery {
         let texts: Vec<_> = texts.filter_map(|summary| self.beside_tail(summary, room)).collect();
         let before =
             range_extent(&range, compaction.sizing.dialect).units() + self.previous.encode_utf16().count();
-        (!texts.is_empty()).then(|| Fallback {
+        Fallback {
             reason,
             files: compaction.touched(&range).lists().masked(&compaction.secrets),
             tokens_before: self.chars_per_token.tokens(before),
             texts,
-        })
+        }
     }
 
     /// A text with the room that it leaves for a tail, where it leaves any.

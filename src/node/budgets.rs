@@ -5,12 +5,10 @@ use napi_derive::napi;
 
 use super::error::Result;
 use super::read::{Fields, known_limit, model_limits};
-use super::request::refine_window;
+use super::request::{refine_ratio, refine_window};
 use crate::budget::guard::Measure;
 use crate::budget::refine_budgets::RefineBudgets;
 use crate::budget::window::ContextBudget;
-use crate::checkpoint::fallback::without_notice;
-use crate::tokens::estimate::CharsPerToken;
 
 /// Every budget of a model, in tokens but for the characters.
 #[napi(object, object_from_js = false)]
@@ -88,14 +86,8 @@ pub fn refine_budgets(
     chars_per_token: f64,
     options: Object,
 ) -> Result<RefineBudgetsOut> {
-    let measure = Fields::of(&options, "input").measure()?;
-    let measure = Measure { chars_per_token: CharsPerToken::new(chars_per_token)?, ..measure };
+    let measure = Fields::of(&options, "input").measure("input.prompts")?;
+    let measure = Measure { chars_per_token: refine_ratio(chars_per_token)?, ..measure };
     let previous = known_limit(previous_tokens).unwrap_or(0);
     Ok(refine_window(&limits, &numbers)?.budgets(previous, &measure).into())
-}
-
-/// A summary without what a fallback added to it.
-#[napi(catch_unwind)]
-pub fn strip_fallback_notice(summary: String) -> String {
-    without_notice(&summary)
 }

@@ -8,6 +8,7 @@ use super::error::Result;
 use super::read::{Fields, dialect, misuse, prompt_limit};
 use super::source::Source;
 use crate::budget::guard::SummaryInput;
+use crate::checkpoint::fallback::without_notice;
 use crate::error::CompactionError;
 use crate::tokens::estimate::ReportedUsage;
 use crate::transcript::part::Message;
@@ -44,14 +45,14 @@ fn summary_input(units: [f64; 3]) -> SummaryInput {
 #[napi(catch_unwind)]
 pub fn exceeds_budget(numbers: &[f64], options: Option<Object>) -> Result<bool> {
     let (&[history, prefix, previous], limits) = numbers.split_first_chunk().ok_or_else(misuse)?;
-    let measure = Fields::options(options.as_ref()).measure()?;
+    let measure = Fields::options(options.as_ref()).measure("options.prompts")?;
     Ok(measure.exceeds(&summary_input([history, prefix, previous]), prompt_limit(limits)?))
 }
 
 /// Tokens of the larger summary request, without template and instructions.
 #[napi(catch_unwind)]
 pub fn prompt_tokens(history: f64, prefix: f64, previous: f64, options: Option<Object>) -> Result<f64> {
-    let measure = Fields::options(options.as_ref()).measure()?;
+    let measure = Fields::options(options.as_ref()).measure("options.prompts")?;
     Ok(measure.prompt_tokens(&summary_input([history, prefix, previous])) as f64)
 }
 
@@ -107,4 +108,10 @@ pub fn conversation_text(passage: &mut External<Passage>, options: Option<Object
         return Err(CompactionError::invalid("messages", expected).into());
     }
     Ok(conversation(&range, dialect).into())
+}
+
+/// A summary without what a fallback added to it.
+#[napi(catch_unwind)]
+pub fn strip_fallback_notice(summary: String) -> String {
+    without_notice(&summary)
 }

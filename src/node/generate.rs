@@ -17,12 +17,11 @@ use crate::compact::compaction::Compaction;
 use crate::compact::generate::{extract, generate as write};
 use crate::compact::recovery::{Recovered, Recovery};
 use crate::error::{CompactionError, ErrorCode};
-use crate::provider::Provider;
 use crate::provider::connections::Connections;
 use crate::provider::retry::RetryPolicy;
 use crate::summarize::cache::Cache;
 use crate::summarize::run::{Bounds, Ended, Run};
-use crate::summarize::tally::Tally;
+use crate::summarize::tally::{Log, Tally};
 use crate::transcript::resident::Passage;
 
 /// A new run, before it has begun.
@@ -79,7 +78,8 @@ pub fn generate(
     host: Function<HostCall, ()>,
 ) -> Result<()> {
     let request = Fields::of(&request, "request");
-    let writer = Writer::of(request, input.refine.is_some(), connections)?;
+    let preset = if input.refine.is_some() { Bounds::REFINE } else { Bounds::CHAIN };
+    let writer = Writer::of(request, preset, connections)?;
     let wants = Wants { events: input.hears_events, retries: input.decides_retries };
     let host =
         NodeHost::new(&host, Arc::clone(&run.0), wants, input.random.clone()).map_err(|e| internal(&e))?;
@@ -97,13 +97,12 @@ struct Task {
 
 impl Task {
     async fn run(self, host: &NodeHost) -> Finished {
-        let (outcome, tally) = match &self.writer {
-            Writer::Extractive { most } => {
-                (extract(&self.compaction, *most, host).map_err(Ended::from), Tally::default())
-            }
-            Writer::Host(bounds) => self.by(host, *bounds, host).await,
-            Writer::Http(bounds, provider) => self.by(&**provider, *bounds, host).await,
+        let log = Log::new(host);
+        let outcome = match self.recovery.as_ref().map_or(Ok(()), Recovery::worth_a_request) {
+            Ok(()) => self.written(host, &log).await,
+            Err(error) => Err(error.into()),
         };
+        let tally = log.tally();
         let Recovered { outcome, fallback } = match &self.recovery {
             Some(recovery) => recovery.of(outcome, &self.compaction),
             None => Recovered { outcome, fallback: None },
@@ -111,15 +110,19 @@ impl Task {
         Finished { outcome, fallback, tally }
     }
 
-    async fn by<P: Provider>(
+    async fn written(
         &self,
-        provider: &P,
-        bounds: Bounds,
         host: &NodeHost,
-    ) -> (std::result::Result<Checkpoint, Ended>, Tally) {
-        let run = Run::new(provider, host, bounds, host.cancelled());
-        let outcome = write(&self.compaction, &run).await;
-        (outcome, run.tally())
+        log: &Log<'_, NodeHost>,
+    ) -> std::result::Result<Checkpoint, Ended> {
+        let cancel = host.cancelled();
+        match &self.writer {
+            Writer::Extractive { most } => Ok(extract(&self.compaction, *most, log)?),
+            Writer::Host(bounds) => write(&self.compaction, &Run::new(host, log, *bounds, cancel)).await,
+            Writer::Http(bounds, provider) => {
+                write(&self.compaction, &Run::new(&**provider, log, *bounds, cancel)).await
+            }
+        }
     }
 }
 

@@ -19,9 +19,10 @@ use crate::summarize::events::Event;
 use crate::summarize::run::Host;
 use crate::transcript::units::mend;
 
-/// Calls that may wait for the main thread. A run waits for each answer, so that only events can pile up; those
-/// that find the queue full are not heard.
-const QUEUE: usize = 256;
+/// Events that may wait for the main thread; further ones are not heard.
+const MOST_EVENTS: usize = 256;
+/// Calls that may wait: a run waits for each answer, so that beside the events there is one, and at last its end.
+const QUEUE: usize = MOST_EVENTS + 8;
 
 /// What the callback in `js/host.js` is called with.
 #[napi(object, object_from_js = false)]
@@ -124,6 +125,7 @@ type Callback = ThreadsafeFunction<HostCall, (), HostCall, Status, false, false,
 /// The host's side of a run.
 pub(super) struct NodeHost {
     callback: Callback,
+    waiting_events: Arc<AtomicUsize>,
     handle: Arc<RunHandle>,
     wants: Wants,
     /// Numbers for jitter, drawn when the run began.
@@ -146,8 +148,15 @@ impl NodeHost {
         random: Vec<f64>,
     ) -> napi::Result<Self> {
         let builder = callback.build_threadsafe_function::<HostCall>().max_queue_size::<QUEUE>();
-        let callback = builder.build_callback(|context| Ok(context.value))?;
-        Ok(Self { callback, handle, wants, random, drawn: AtomicUsize::new(0) })
+        let waiting_events = Arc::new(AtomicUsize::new(0));
+        let waiting = Arc::clone(&waiting_events);
+        let callback = builder.build_callback(move |context| {
+            if context.value.event.is_some() {
+                waiting.fetch_sub(1, Ordering::Relaxed);
+            }
+            Ok(context.value)
+        })?;
+        Ok(Self { callback, waiting_events, handle, wants, random, drawn: AtomicUsize::new(0) })
     }
 
     /// Fires when the run is given up.
@@ -220,8 +229,12 @@ impl Provider for NodeHost {
 
 impl Host for NodeHost {
     fn hear(&self, event: Event) {
-        if self.wants.events {
-            self.call(HostCall { event: Some(event.into()), ..call("event", 0) });
+        if !self.wants.events || self.waiting_events.load(Ordering::Relaxed) >= MOST_EVENTS {
+            return;
+        }
+        self.waiting_events.fetch_add(1, Ordering::Relaxed);
+        if !self.call(HostCall { event: Some(event.into()), ..call("event", 0) }) {
+            self.waiting_events.fetch_sub(1, Ordering::Relaxed);
         }
     }
 

@@ -6,7 +6,6 @@ use super::budgets::RefineBudgetsOut;
 use super::host::FailureOut;
 use crate::checkpoint::assemble::{Checkpoint, Written};
 use crate::compact::recovery::{Fallback, FallbackText};
-use crate::error::CompactionError;
 use crate::model::Usage;
 use crate::summarize::run::Ended;
 use crate::summarize::tally::{Stage, Tally};
@@ -150,12 +149,9 @@ pub struct CostOut {
 
 impl From<Finished> for OutcomeOut {
     fn from(finished: Finished) -> Self {
-        let failed = |error: &CompactionError| (None, Some(error.into()));
         let (checkpoint, failure) = match finished.outcome {
             Ok(checkpoint) => (Some(checkpoint.into()), None),
-            Err(Ended::Failed(error)) => failed(&error),
-            Err(Ended::Overflowed(overflow)) => failed(&overflow.error),
-            Err(Ended::Aborted) => (None, None),
+            Err(ended) => (None, ended.error().map(FailureOut::from)),
         };
         let fallback = finished.fallback.map(FallbackOut::from);
         Self { checkpoint, failure, fallback, tally: finished.tally.into() }

@@ -141,7 +141,7 @@ pub fn chunk_plan(
     options: Option<Object>,
 ) -> Result<Option<ChunksOut>> {
     let options = Fields::options(options.as_ref());
-    let (measure, sizing) = (options.measure()?, options.sizing()?);
+    let (measure, sizing) = (options.measure("options.prompts")?, options.sizing()?);
     let carried = sizing.chars_per_token.tokens(previous as usize);
     let reserve = options.count("reserve")?.unwrap_or(0).max(carried);
     let budget = ChunkBudget::of(options.required("promptLimit")?, reserve, &measure)?;

@@ -137,12 +137,13 @@ impl Fields<'_, '_> {
     }
 
     /// `retry` and `maxRequests`.
-    pub(super) fn bounds(&self, preset: RetryPolicy, requests: u64) -> Result<Bounds> {
-        let max_requests = self.count("maxRequests")?.unwrap_or(requests);
-        let max_requests = u32::try_from(max_requests).unwrap_or(u32::MAX);
+    pub(super) fn bounds(&self, preset: Bounds) -> Result<Bounds> {
+        let max_requests = self.count("maxRequests")?;
+        let max_requests =
+            max_requests.map_or(preset.max_requests, |most| u32::try_from(most).unwrap_or(u32::MAX));
         let retry = match self.object("retry")? {
-            Some(retry) => Fields::of(&retry, "request.retry").retry_policy(preset)?,
-            None => preset,
+            Some(retry) => Fields::of(&retry, "request.retry").retry_policy(preset.retry)?,
+            None => preset.retry,
         };
         Ok(Bounds { retry, max_requests })
     }
@@ -272,13 +273,13 @@ impl Fields<'_, '_> {
         of(&name).map(Some).ok_or_else(|| CompactionError::invalid(&self.path(key), expected).into())
     }
 
-    /// Sizes of the words around the text: `customInstructions` and `prompts`.
-    pub(super) fn measure(&self) -> Result<Measure> {
+    /// Sizes of the words around the text: `customInstructions` and `prompts`, which errors call `prompts_name`.
+    pub(super) fn measure(&self, prompts_name: &'static str) -> Result<Measure> {
         let custom = self.units("customInstructions")?.unwrap_or(0);
         let mut prompts = PromptSizes::default();
         prompts.custom = custom;
         if let Some(object) = self.object("prompts")? {
-            let given = Fields::of(&object, "options.prompts");
+            let given = Fields::of(&object, prompts_name);
             for (template, name) in Template::NAMED {
                 given.units(name)?.into_iter().for_each(|units| prompts.set(template, units));
             }

@@ -7,9 +7,8 @@ use napi_derive::napi;
 
 use super::error::Result;
 use super::http::http_provider;
-use super::read::{Fields, SummarizerKind, known_limit, misuse, model_limits, prompt_limit};
-use crate::budget::refine_budgets::{RefineSettings, RefineWindow};
-use crate::budget::window::BudgetLimits;
+use super::read::{Fields, SummarizerKind, budget_limits, known_limit, misuse, model_limits, prompt_limit};
+use crate::budget::refine_budgets::{DEFAULT_RESERVE, RefineSettings, RefineWindow};
 use crate::checkpoint::fallback::for_a_model;
 use crate::checkpoint::files::FileOperations;
 use crate::compact::compaction::{Compaction, Method};
@@ -18,17 +17,11 @@ use crate::compact::recovery::{OnFailure, Recovery};
 use crate::prompt::redact::Secrets;
 use crate::provider::connections::Connections;
 use crate::provider::http::HttpProvider;
-use crate::provider::retry::RetryPolicy;
 use crate::summarize::cache::{Cache, Shelf};
 use crate::summarize::run::Bounds;
 use crate::tokens::estimate::CharsPerToken;
 use crate::transcript::resident::Passage;
 use crate::transcript::weigh::Sizing;
-
-/// Requests that a chain may send unless the caller says otherwise (design: Rules of the house 7).
-const CHAIN_REQUESTS: u64 = 64;
-/// And a refine run.
-const REFINE_REQUESTS: u64 = 256;
 
 /// What was read of a request in JavaScript.
 #[napi(object, object_to_js = false)]
@@ -70,7 +63,7 @@ pub struct RunInput {
 pub struct RefineIn {
     /// Main window, reserve, `maxPromptTokens`, `maxOutputTokens`, `summaryCeilingTokens`; negative where absent.
     pub numbers: Vec<f64>,
-    /// UTF-16 units of a token.
+    /// UTF-16 units of a token; negative for the default.
     pub chars_per_token: f64,
     /// When it is written, as a person reads it.
     pub written_at: Option<String>,
@@ -99,15 +92,10 @@ pub(super) enum Writer {
 impl Writer {
     pub(super) fn of(
         request: Fields<'_, '_>,
-        refines: bool,
+        preset: Bounds,
         connections: Option<&External<Arc<Connections>>>,
     ) -> Result<Self> {
-        let (preset, requests) = if refines {
-            (RetryPolicy::REFINE, REFINE_REQUESTS)
-        } else {
-            (RetryPolicy::SUMMARY, CHAIN_REQUESTS)
-        };
-        let bounds = request.bounds(preset, requests)?;
+        let bounds = request.bounds(preset)?;
         let summarizer = request.part("summarizer")?;
         let summarizer = Fields::of(&summarizer, "request.summarizer");
         Ok(match (summarizer.summarizer_kind()?, connections) {
@@ -139,8 +127,9 @@ impl RunInput {
         let (method, sizing) = match &self.refine {
             None => (Method::Chain(prompt_limit(&self.limits)?), sizing),
             Some(refine) => {
-                let chars_per_token = CharsPerToken::new(refine.chars_per_token)?;
-                let window = refine_window(&self.limits, &refine.numbers)?;
+                let chars_per_token = refine_ratio(refine.chars_per_token)?;
+                let mut window = refine_window(&self.limits, &refine.numbers)?;
+                window.main = window.main.or_else(|| budget_window(&self.limits));
                 let method = Method::Refine { window, written_at: refine.written_at.clone() };
                 (method, Sizing { chars_per_token, ..sizing })
             }
@@ -168,12 +157,9 @@ impl RunInput {
 
     /// What is to be done with a failure, where that is asked for.
     pub(super) fn recovery(&self, request: Fields<'_, '_>) -> Result<Option<Recovery>> {
-        let (Some(recovery), [hard_limit, request_headroom, ..]) = (&self.recovery, self.limits.as_slice())
-        else {
-            return Ok(None);
-        };
-        let limits =
-            BudgetLimits { hard_limit: *hard_limit as u64, request_headroom: *request_headroom as u64 };
+        let Some(recovery) = &self.recovery else { return Ok(None) };
+        let [hard_limit, request_headroom, ..] = self.limits.as_slice() else { return Err(misuse()) };
+        let limits = budget_limits([*hard_limit, *request_headroom]);
         Ok(Some(Recovery {
             limits,
             keep_recent: known_limit(recovery.keep_recent).unwrap_or(limits.keep_recent()),
@@ -183,11 +169,23 @@ impl RunInput {
             on_failure: match recovery.on_failure.as_str() {
                 "notice" => OnFailure::Notice,
                 "excerpt" => OnFailure::Excerpt,
-                _ => OnFailure::Fail,
+                "fail" => OnFailure::Fail,
+                _ => return Err(misuse()),
             },
             chars_per_token: request.sizing()?.chars_per_token,
         }))
     }
+}
+
+/// The window that a budget is a part of.
+fn budget_window(limits: &[f64]) -> Option<u64> {
+    let (hard_limit, headroom) = (limits.first()?, limits.get(1)?);
+    Some(*hard_limit as u64 + *headroom as u64)
+}
+
+/// UTF-16 units of a token in a refine run; negative for its own default.
+pub(super) fn refine_ratio(stated: f64) -> Result<CharsPerToken> {
+    if stated < 0.0 { Ok(CharsPerToken::REFINE) } else { Ok(CharsPerToken::new(stated)?) }
 }
 
 /// Premises of refine budgets, by their numbers.
@@ -199,7 +197,7 @@ pub(super) fn refine_window(limits: &[f64], numbers: &[f64]) -> Result<RefineWin
     Ok(RefineWindow {
         main: known_limit(main),
         model: model_limits([window, output, input]),
-        reserve: reserve as u64,
+        reserve: known_limit(reserve).unwrap_or(DEFAULT_RESERVE),
         settings: RefineSettings {
             max_prompt_tokens: known_limit(prompt),
             max_output_tokens: known_limit(answer),

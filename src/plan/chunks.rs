@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::turns::{Grain, Joints};
 use crate::budget::guard::Measure;
+use crate::budget::window::PROMPT_MARGIN;
 use crate::error::{CompactionError, Result};
-use crate::prompt::build::Template;
 use crate::transcript::part::{Message, Role};
 use crate::transcript::serialize::{Dialect, Extent, message_extent};
 use crate::transcript::weigh::Sizing;
@@ -29,7 +29,8 @@ impl ChunkBudget {
     /// # Errors
     /// `summary_budget` when reserve and template leave nothing (requirements G11).
     pub fn of(prompt_limit: u64, reserve: u64, measure: &Measure) -> Result<Self> {
-        let excess = measure.excess(Template::Initial, false).max(measure.excess(Template::Update, true));
+        let words = measure.chars_per_token.tokens(measure.prompts.chunk_overhead());
+        let excess = words.saturating_sub(PROMPT_MARGIN);
         let room = prompt_limit.saturating_sub(excess).saturating_sub(reserve);
         if room == 0 {
             return Err(CompactionError::budget(format!(
@@ -99,6 +100,7 @@ fn sections(sizes: &Sizes, joints: &Joints, fewest: usize, grain: Grain) -> Vec<
     let pieces_at = |grain| joints.pieces(whole.clone(), grain).collect::<Vec<_>>();
     let coarse = pieces_at(grain);
     let pieces = if coarse.len() < fewest { pieces_at(grain.max(Grain::Group)) } else { coarse };
+    let pieces = with_text(pieces, sizes);
     let total = sizes.units(whole.clone());
     let mut sections: Vec<Range<usize>> = Vec::new();
     let count = pieces.len();
@@ -113,6 +115,20 @@ fn sections(sizes: &Sizes, joints: &Joints, fewest: usize, grain: Grain) -> Vec<
         }
     }
     sections
+}
+
+/// The pieces, those that print nothing joined to a neighbour: a request about nothing helps nobody.
+fn with_text(pieces: Vec<Range<usize>>, sizes: &Sizes) -> Vec<Range<usize>> {
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for piece in pieces {
+        match joined.last_mut() {
+            Some(open) if sizes.units(open.clone()) == 0 || sizes.units(piece.clone()) == 0 => {
+                open.end = piece.end;
+            }
+            _ => joined.push(piece),
+        }
+    }
+    joined
 }
 
 /// Sizes of any span, from running sums.

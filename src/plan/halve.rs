@@ -19,6 +19,8 @@ pub fn middle(
     [Grain::Turn, Grain::Group].iter().find_map(|&grain| {
         let boundaries =
             joints.pieces(span.clone(), grain).map(|piece| piece.end).filter(|&at| at < span.end);
-        boundaries.min_by_key(|&at| units(span.start..at).abs_diff(units(at..span.end)))
+        let halves = boundaries.map(|at| (at, units(span.start..at), units(at..span.end)));
+        let with_text = halves.filter(|&(_, before, after)| before > 0 && after > 0);
+        with_text.min_by_key(|&(_, before, after)| before.abs_diff(after)).map(|(at, ..)| at)
     })
 }

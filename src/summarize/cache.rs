@@ -64,7 +64,7 @@ impl Shelf {
     #[must_use]
     pub fn key(&self, request: &SummaryRequest) -> String {
         let words = request.system.encode_utf16().chain([0]).chain(request.prompt.iter().copied());
-        format!("{}:{:032x}", self.scope, fnv1a(words.flat_map(u16::to_le_bytes)))
+        format!("{}:{}:{:032x}", self.scope, request.max_tokens, fnv1a(words.flat_map(u16::to_le_bytes)))
     }
 
     /// What was kept under a key.

@@ -3,11 +3,10 @@
 
 use std::ops::Range;
 
-use super::chain::carried;
 use super::events::{Event, SplitCause};
 use super::run::{Ended, Host, Run, Sent};
-use super::writing::{Progress, Writing};
-use crate::budget::refine_budgets::RefineBudgets;
+use super::writing::{Progress, Writing, carried};
+use crate::budget::refine_budgets::{LEAST_CARRIED, RefineBudgets};
 use crate::error::{CompactionError, ErrorCode};
 use crate::plan::halve::middle;
 use crate::plan::turns::Joints;
@@ -20,8 +19,6 @@ use crate::transcript::serialize::range_extent;
 const MOST_PROMPT_SPLITS: u32 = 3;
 /// How often it is halved because of its answer (requirement D65).
 const MOST_ANSWER_SPLITS: u32 = 2;
-/// UTF-16 units of a running summary below which nothing of it would be left by a cut.
-const LEAST_CARRIED: usize = 256;
 
 /// Part of a chunk that is summarized by one request.
 #[derive(Debug, Clone)]
@@ -54,8 +51,8 @@ pub struct Refining<'a, P, H> {
     budgets: RefineBudgets,
     range: &'a [Message<'a>],
     joints: Joints,
-    /// The running summary; empty before the first chunk of a session.
-    summary: String,
+    /// The running summary, and the messages in it.
+    progress: &'a mut Progress,
     /// The chunk at hand, from 1, and of how many.
     place: (u32, u32),
     /// Whether compressions are given up: one has failed in a way that does not pass.
@@ -63,16 +60,16 @@ pub struct Refining<'a, P, H> {
 }
 
 impl<'a, P: Provider, H: Host> Refining<'a, P, H> {
-    /// A run that begins with an earlier summary, or with none.
+    /// A run that goes on from where it has come.
     pub fn new(
         run: &'a Run<'a, P, H>,
         writing: &'a Writing<'a>,
         budgets: RefineBudgets,
         range: &'a [Message<'a>],
-        previous: String,
+        progress: &'a mut Progress,
     ) -> Self {
         let joints = Joints::of(range);
-        Self { run, writing, budgets, range, joints, summary: previous, place: (0, 0), uncompressed: false }
+        Self { run, writing, budgets, range, joints, progress, place: (0, 0), uncompressed: false }
     }
 
     /// The running summary after the last chunk.
@@ -80,21 +77,21 @@ impl<'a, P: Provider, H: Host> Refining<'a, P, H> {
     /// # Errors
     /// Why a request failed that is no compression; the prompt of one whose messages and running summary do not fit
     /// beside each other is `summary_budget`.
-    pub async fn chunks(mut self, ends: &[usize], progress: &mut Progress) -> Result<String, Ended> {
+    pub async fn chunks(mut self, ends: &[usize]) -> Result<String, Ended> {
         let of = u32::try_from(ends.len()).unwrap_or(u32::MAX);
         let starts = std::iter::once(0).chain(ends.iter().copied());
         for ((start, &end), index) in starts.zip(ends).zip(1..) {
             self.place = (index, of);
-            let size = self.writing.tokens(&self.summary);
+            let size = self.writing.tokens(&self.progress.summary);
             if size > self.budgets.summary_ceiling && !self.uncompressed {
                 self.compress(size, self.budgets.shrunk(size)).await?;
             }
-            self.chunk(start..end, progress).await?;
+            self.chunk(start..end).await?;
         }
-        Ok(self.summary)
+        Ok(self.progress.summary.clone())
     }
 
-    async fn chunk(&mut self, span: Range<usize>, progress: &mut Progress) -> Result<(), Ended> {
+    async fn chunk(&mut self, span: Range<usize>) -> Result<(), Ended> {
         let mut pieces = vec![Piece { span, prompt_splits: 0, answer_splits: 0, again: false }];
         while let Some(piece) = pieces.pop() {
             if let Some(halves) = self.before_asking(&piece) {
@@ -102,10 +99,7 @@ impl<'a, P: Provider, H: Host> Refining<'a, P, H> {
                 continue;
             }
             match self.ask(&piece).await {
-                Ok(summary) => {
-                    progress.advance(piece.span.len(), &summary);
-                    self.summary = summary;
-                }
+                Ok(summary) => self.progress.advance(piece.span.len(), summary),
                 Err(Ended::Failed(error)) if error.code == ErrorCode::SummaryIncomplete => {
                     pieces.extend(self.after_cut_answer(piece, error).await?);
                 }
@@ -117,7 +111,7 @@ impl<'a, P: Provider, H: Host> Refining<'a, P, H> {
 
     /// The halves of a piece whose prompt would be too large, where there are any (requirement D62).
     fn before_asking(&self, piece: &Piece) -> Option<[Piece; 2]> {
-        let fits = self.summary.encode_utf16().count() <= self.room(piece);
+        let fits = self.progress.summary.encode_utf16().count() <= self.room(piece);
         let halved = !fits && piece.prompt_splits < MOST_PROMPT_SPLITS;
         if halved { self.halves(piece, SplitCause::Prompt) } else { None }
     }
@@ -146,16 +140,16 @@ impl<'a, P: Provider, H: Host> Refining<'a, P, H> {
     async fn ask(&self, piece: &Piece) -> Result<String, Ended> {
         let range = self.range.get(piece.span.clone()).unwrap_or_default();
         let room = self.room(piece);
-        let size = self.summary.encode_utf16().count();
+        let size = self.progress.summary.encode_utf16().count();
         if size > room {
             if room < LEAST_CARRIED {
                 return Err(no_room().into());
             }
             self.run.tell(Event::Warning("the running summary does not fit beside a chunk and is cut there"));
         }
-        let previous = carried(&self.summary, room);
+        let previous = carried(&self.progress.summary, room);
         let previous = (!previous.is_empty()).then_some(previous.as_ref());
-        let request = self.writing.request(range, previous, Template::history(self.summary.len()));
+        let request = self.writing.request(range, previous, Template::history(self.progress.summary.len()));
         self.writing.chunk(self.run, request, self.place).await
     }
 
@@ -167,7 +161,7 @@ impl<'a, P: Provider, H: Host> Refining<'a, P, H> {
         {
             return Ok(halves.into());
         }
-        let (size, aim) = (self.writing.tokens(&self.summary), self.budgets.shrunk_deep());
+        let (size, aim) = (self.writing.tokens(&self.progress.summary), self.budgets.shrunk_deep());
         if !piece.again && size > aim && self.compress(size, aim).await? {
             return Ok(vec![Piece { again: true, ..piece }]);
         }
@@ -184,8 +178,14 @@ impl<'a, P: Provider, H: Host> Refining<'a, P, H> {
         let shorter = match self.writing.answer(self.run, request, self.place).await {
             Ok((summary, _)) => summary,
             Err(Ended::Aborted) => return Err(Ended::Aborted),
-            Err(Ended::Failed(error)) => return Ok(self.uncompressed_by(&error)),
-            Err(Ended::Overflowed(overflow)) => return Ok(self.uncompressed_by(&overflow.error)),
+            Err(Ended::Failed(error)) => {
+                self.warn_uncompressed(&error);
+                return Ok(false);
+            }
+            Err(Ended::Overflowed(overflow)) => {
+                self.warn_uncompressed(&overflow.error);
+                return Ok(false);
+            }
         };
         let tokens_after = self.writing.tokens(&shorter);
         if tokens_after >= size {
@@ -193,16 +193,17 @@ impl<'a, P: Provider, H: Host> Refining<'a, P, H> {
             return Ok(false);
         }
         self.run.tell(Event::Compress { tokens_before: size, tokens_after });
-        self.summary = shorter;
+        self.progress.summary = shorter;
         Ok(true)
     }
 
-    /// Goes on without a compression that failed; without any further one where the failure does not pass.
-    fn uncompressed_by(&mut self, error: &CompactionError) -> bool {
+    /// Goes on without a compression that failed; without any further one where the provider would refuse it too. A
+    /// bad answer is about this text alone.
+    fn warn_uncompressed(&mut self, error: &CompactionError) {
+        let refused = matches!(error.code, ErrorCode::SummaryProvider | ErrorCode::ContextOverflow);
         let passes = error.request.as_ref().is_some_and(|request| request.retryable);
-        self.uncompressed |= !passes;
+        self.uncompressed |= refused && !passes;
         self.run.tell(Event::Warning("the running summary could not be compressed and stays as it is"));
-        false
     }
 
     /// A request for a shorter summary, within the cap of a prompt (requirement D76).
@@ -212,8 +213,8 @@ impl<'a, P: Provider, H: Host> Refining<'a, P, H> {
         if room < LEAST_CARRIED {
             return None;
         }
-        let summary = carried(&self.summary, room);
-        if summary.len() < self.summary.len() {
+        let summary = carried(&self.progress.summary, room);
+        if summary.len() < self.progress.summary.len() {
             self.run.tell(Event::Warning(
                 "the running summary is larger than a prompt and is cut for compression",
             ));

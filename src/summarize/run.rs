@@ -1,13 +1,12 @@
 //! One run: its requests, counted and repeated, until it is done or given up.
 
 use std::future::Future;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use super::events::Event;
-use super::tally::Tally;
+use super::tally::Log;
 use crate::error::{CompactionError, ErrorCode, FailedRequest};
 use crate::provider::answer::BadAnswer;
 use crate::provider::classify::{Class, classify};
@@ -25,6 +24,18 @@ pub enum Ended {
     Failed(CompactionError),
     /// A prompt was too large.
     Overflowed(Box<Overflowed>),
+}
+
+impl Ended {
+    /// Why it failed; nothing for a run that was given up.
+    #[must_use]
+    pub fn error(&self) -> Option<&CompactionError> {
+        match self {
+            Self::Aborted => None,
+            Self::Failed(error) => Some(error),
+            Self::Overflowed(overflow) => Some(&overflow.error),
+        }
+    }
 }
 
 /// A prompt that was too large.
@@ -63,13 +74,19 @@ pub struct Bounds {
     pub max_requests: u32,
 }
 
+impl Bounds {
+    /// Those of a chain (requirements A16, G1; design: Rules of the house 7).
+    pub const CHAIN: Self = Self { retry: RetryPolicy::SUMMARY, max_requests: 64 };
+    /// Those of a refine run.
+    pub const REFINE: Self = Self { retry: RetryPolicy::REFINE, max_requests: 256 };
+}
+
 /// A run under way.
 pub struct Run<'a, P, H> {
     provider: &'a P,
-    host: &'a H,
+    log: &'a Log<'a, H>,
     bounds: Bounds,
     cancel: CancellationToken,
-    tally: Mutex<Tally>,
 }
 
 /// Where a request stands in its run.
@@ -96,40 +113,31 @@ pub struct Sent {
 
 impl<'a, P: Provider, H: Host> Run<'a, P, H> {
     /// A run that has not sent anything.
-    pub fn new(provider: &'a P, host: &'a H, bounds: Bounds, cancel: CancellationToken) -> Self {
-        Self { provider, host, bounds, cancel, tally: Mutex::default() }
+    pub fn new(provider: &'a P, log: &'a Log<'a, H>, bounds: Bounds, cancel: CancellationToken) -> Self {
+        Self { provider, log, bounds, cancel }
     }
 
     /// Requests sent so far.
+    #[must_use]
     pub fn sent(&self) -> u32 {
-        self.tally().requests
+        self.log.requests()
     }
 
     /// The most requests.
+    #[must_use]
     pub fn max_requests(&self) -> u32 {
         self.bounds.max_requests
     }
 
-    /// What the run has done so far.
-    pub fn tally(&self) -> Tally {
-        self.tally.lock().map(|tally| tally.clone()).unwrap_or_default()
-    }
-
-    pub(super) fn count(&self, by: impl FnOnce(&mut Tally)) {
-        if let Ok(mut tally) = self.tally.lock() {
-            by(&mut tally);
-        }
-    }
-
-    /// Who hears of it.
-    pub fn host(&self) -> &'a H {
-        self.host
+    /// Who hears of it, and what it has done.
+    #[must_use]
+    pub fn log(&self) -> &'a Log<'a, H> {
+        self.log
     }
 
     /// Tells the host.
     pub fn tell(&self, event: Event) {
-        self.count(|tally| tally.note(&event));
-        self.host.hear(event);
+        self.log.tell(event);
     }
 
     /// The summary that a request brings, after as many tries as the policy allows.
@@ -163,7 +171,7 @@ impl<'a, P: Provider, H: Host> Run<'a, P, H> {
             return Err(Ended::Aborted);
         }
         self.refuse_beyond_limit()?;
-        self.count(|tally| tally.requests += 1);
+        self.log.count(|tally| tally.requests += 1);
         let Place { index, of, sent } = place;
         self.tell(Event::Request { index, of, attempt, prompt_tokens: sent.prompt });
         let begins = || self.tell(Event::FirstToken { index, attempt });
@@ -191,7 +199,7 @@ impl<'a, P: Provider, H: Host> Run<'a, P, H> {
 
     fn judge(&self, reply: Reply) -> Result<String, Fault> {
         if let Some(usage) = reply.usage {
-            self.count(|tally| tally.usage = Some(tally.usage.map_or(usage, |sum| sum.and(usage))));
+            self.log.count(|tally| tally.usage = Some(tally.usage.map_or(usage, |sum| sum.and(usage))));
         }
         let answer = reply.outcome.map_err(|failure| Fault::of(&failure))?;
         if answer.ending == Ending::Aborted {
@@ -205,8 +213,8 @@ impl<'a, P: Provider, H: Host> Run<'a, P, H> {
         let retry = &self.bounds.retry;
         let passes = fault.class == Class::Transient
             || (fault.code == ErrorCode::SummaryEmpty && retry.repeats_empty_answers);
-        let again = self.host.would_retry(error).await.unwrap_or(passes);
-        again.then(|| retry.delay(attempt, fault.wish, self.host.random())).flatten()
+        let again = self.log.host().would_retry(error).await.unwrap_or(passes);
+        again.then(|| retry.delay(attempt, fault.wish, self.log.host().random())).flatten()
     }
 }
 

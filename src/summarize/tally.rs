@@ -1,8 +1,51 @@
 //! What a run has done so far: what a host hears of it, however it ends.
 
+use std::sync::Mutex;
+
 use super::events::Event;
+use super::run::Host;
 use crate::model::Usage;
 use crate::plan::shape::Shape;
+
+/// Who hears of a run, and what it has done.
+pub struct Log<'a, H> {
+    host: &'a H,
+    tally: Mutex<Tally>,
+}
+
+impl<'a, H: Host> Log<'a, H> {
+    /// The log of a run that has not begun.
+    pub fn new(host: &'a H) -> Self {
+        Self { host, tally: Mutex::default() }
+    }
+
+    /// Who hears of it.
+    pub fn host(&self) -> &'a H {
+        self.host
+    }
+
+    /// Notes a step and tells the host.
+    pub fn tell(&self, event: Event) {
+        self.count(|tally| tally.note(&event));
+        self.host.hear(event);
+    }
+
+    /// What was done so far.
+    pub fn tally(&self) -> Tally {
+        self.tally.lock().map(|tally| tally.clone()).unwrap_or_default()
+    }
+
+    /// Requests sent so far.
+    pub fn requests(&self) -> u32 {
+        self.tally.lock().map(|tally| tally.requests).unwrap_or_default()
+    }
+
+    pub(super) fn count(&self, by: impl FnOnce(&mut Tally)) {
+        if let Ok(mut tally) = self.tally.lock() {
+            by(&mut tally);
+        }
+    }
+}
 
 /// What a run has done so far, however it ends.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -24,7 +67,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub(super) fn note(&mut self, event: &Event) {
+    fn note(&mut self, event: &Event) {
         let reached = match event {
             Event::Plan { reduced, shape, .. } => {
                 let also = [(*reduced, Stage::Reduce), (*shape == Shape::Chunks, Stage::Chunks)];

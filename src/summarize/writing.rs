@@ -1,8 +1,12 @@
 //! What every request of a run has in common, and how far the run has come.
 
+use std::borrow::Cow;
+
 use super::cache::Shelf;
 use super::events::Event;
 use super::run::{Ended, Host, Place, Run, Sent};
+use crate::plan::edit::CHUNK_MARKER;
+use crate::plan::shorten::cut_text;
 use crate::prompt::build::{Prompts, Template};
 use crate::prompt::redact::Secrets;
 use crate::provider::{Provider, SummaryRequest};
@@ -69,8 +73,9 @@ impl Writing<'_> {
         };
         let key = kept.key(&request);
         if let Some(summary) = kept.find(&key) {
-            run.count(|tally| tally.cache_hits += 1);
-            return Ok((summary, true));
+            run.log().count(|tally| tally.cache_hits += 1);
+            // Whoever kept it may have known other secrets.
+            return Ok((self.secrets.masked(&summary), true));
         }
         let summary = self.asked(run, request, place).await?;
         kept.keep(key, &summary);
@@ -105,21 +110,36 @@ impl Writing<'_> {
     }
 }
 
+/// A summary as it is carried along: what was held back for it is all that it may take. A model that wrote more than
+/// it was allowed must not push a later request over its limit.
+pub(super) fn carried(summary: &str, room: usize) -> Cow<'_, str> {
+    let units: Vec<u16> = summary.encode_utf16().collect();
+    if units.len() <= room {
+        return Cow::Borrowed(summary);
+    }
+    Cow::Owned(String::from_utf16_lossy(&cut_text(&units, room, CHUNK_MARKER)))
+}
+
 /// How far a run has come: what a run that has to plan again need not ask for again.
-#[derive(Default)]
 pub struct Progress {
     /// Messages that are summarized.
     pub messages: usize,
     /// Requests that summarized them.
-    pub chunks: u32,
-    /// Their summary, with the earlier one that it carries on.
+    pub requests: u32,
+    /// The running summary: what came before, and these messages.
     pub summary: String,
 }
 
 impl Progress {
-    pub(super) fn advance(&mut self, messages: usize, summary: &str) {
+    /// Nothing is summarized but what came before.
+    #[must_use]
+    pub fn from(previous: String) -> Self {
+        Self { messages: 0, requests: 0, summary: previous }
+    }
+
+    pub(super) fn advance(&mut self, messages: usize, summary: String) {
         self.messages += messages;
-        self.chunks += 1;
-        summary.clone_into(&mut self.summary);
+        self.requests += 1;
+        self.summary = summary;
     }
 }
