@@ -297,3 +297,28 @@ test("G4 D71 a single message larger than a chunk is cut with a marker, and neve
     for (const made of calls) assert.ok(sentTokens(made, CHARS) <= maxPromptTokens);
   }
 });
+
+test("G6 G11 a window of a few dozen tokens a chunk is refused; where messages are cut, it is said", async () => {
+  for (let contextWindow = 1_000; contextWindow < 4_000; contextWindow += 100) {
+    const messages = turns(16, 1_400);
+    const by = modelOf(({ index }) => `S${index}`, { contextWindow, maxTokens: undefined });
+    const { error, calls, events } = await refined(by, prepared(messages));
+    if (error !== undefined) {
+      assert.equal(error.code, "summary_budget", `${contextWindow}`);
+      assert.equal(calls.length, 0, "before any request");
+      continue;
+    }
+    const cut = recordOf(calls) !== serializeConversation(messages);
+    assert.equal(
+      eventsOf(events, "warning").length > 0,
+      cut,
+      `${contextWindow}: a cut is said, and nothing else`,
+    );
+    for (const index of chunkCalls(calls).keys()) {
+      assert.ok(
+        conversationOf(calls[index].prompt).length > 100,
+        `${contextWindow}: a message is left of it`,
+      );
+    }
+  }
+});
