@@ -473,7 +473,7 @@ export type CompactionEvent =
   /** Refine: the running summary was compressed, in tokens. */
   | { type: "compress"; tokensBefore: number; tokensAfter: number }
   | { type: "warning"; message: string }
-  /** A checkpoint is written. {@link compactWithRecovery} measures it after that. */
+  /** A checkpoint is written, and fits where that is asked. A fallback is no such step. */
   | { type: "done"; requests: number; tokensBefore: number; tokensAfter: number };
 
 /** One request; history and turn prefix, a request each; or chunks, one chain over both (requirements G13). */
@@ -666,7 +666,9 @@ export function importCache(cache: SummaryCache): void;
 /** A stored checkpoint that a compaction carries on. A record of the host fits. */
 export interface PreviousCheckpoint {
   summary: string;
-  /** `generation`, `readFiles` and `modifiedFiles` are read. What is of another shape is ignored and reported. */
+  /**
+   * `generation`, `readFiles` and `modifiedFiles` are read: the files of a range that fell back stand nowhere else. What is of another shape is ignored and reported.
+   */
   details?: unknown;
 }
 
@@ -684,7 +686,8 @@ export interface RecoveryRequest<P extends SummaryInput<Messages<MessageLike>>> 
   /** The newest checkpoint is the newest entry: there is nothing to summarize, and no request is made (B8, B9). */
   leafIsCheckpoint?: boolean | undefined;
   /**
-   * The whole transcript, from which the smaller tail is rebuilt where `leafIsCheckpoint` is true, and only there.
+   * The whole transcript, from which the smaller tail is rebuilt where nothing is new: with `leafIsCheckpoint`, or with
+   * an empty range.
    * Default: the preparation's messages.
    */
   transcript?: Messages<MessageLike> | undefined;
@@ -705,7 +708,7 @@ export type MessageOf<P> = P extends SummaryInput<Messages<infer M>> ? M : Messa
 export type RecoveredCheckpoint<P> = Omit<CompactionResult<P>, "details" | "retainedTail"> & {
   /**
    * Of a summary `preparation.retainedTail`, as far as it can be replayed; of a fallback the recent window of
-   * history, turn prefix and `preparation.retainedTail`, or with `leafIsCheckpoint` of `transcript`.
+   * history, turn prefix and `preparation.retainedTail`, or where nothing is new of `transcript`.
    */
   retainedTail: MessageOf<P>[];
   details: CompactionDetails & {

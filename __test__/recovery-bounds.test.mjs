@@ -87,14 +87,21 @@ function scenario(seed) {
   return { preparation: frozen(preparation), more, from, by };
 }
 
+/** What a fallback's window is made of. @param {ReturnType<typeof scenario>} of */
+function sourceOf({ preparation, more, from }) {
+  const { messagesToSummarize, turnPrefixMessages, isSplitTurn } = preparation;
+  const covered = messagesToSummarize.length + (isSplitTurn ? turnPrefixMessages.length : 0);
+  return more.leafIsCheckpoint || covered === 0 ? (more.transcript ?? from) : from;
+}
+
 /** @param {any} given @param {ReturnType<typeof scenario>} of @param {string} title */
-function assertBounded({ outcome, request: asked }, { preparation, more, from }, title) {
+function assertBounded({ outcome, request: asked }, given, title) {
+  const { preparation, more } = given;
   const { kind, checkpoint, report } = outcome;
   const { summary, retainedTail, details } = checkpoint;
   assert.ok(held(asked, checkpoint) < more.budget.hardLimit, `${title}: ${held(asked, checkpoint)}`);
   assert.deepEqual(faults(retainedTail), [], title);
-  const rebuilt = more.leafIsCheckpoint ? (more.transcript ?? from) : from;
-  const source = kind === "summary" ? (preparation.retainedTail ?? []) : rebuilt;
+  const source = kind === "summary" ? (preparation.retainedTail ?? []) : sourceOf(given);
   assert.ok(!positions(source, retainedTail).includes(-1), `${title}: a message that was not there`);
   const sizing = { dialect: more.dialect, charsPerToken: more.charsPerToken };
   const after = textTokens(summary, more.charsPerToken) + total(retainedTail, sizing);
@@ -107,9 +114,9 @@ function assertBounded({ outcome, request: asked }, { preparation, more, from },
 }
 
 /** Whether there is anything that a window could hold. @param {ReturnType<typeof scenario>} of */
-function hasWindow({ more, from }) {
-  const rebuilt = more.leafIsCheckpoint ? (more.transcript ?? from) : from;
-  const messages = rebuilt.filter(({ role }) => role !== "compactionSummary");
+function hasWindow(given) {
+  const { more } = given;
+  const messages = sourceOf(given).filter(({ role }) => role !== "compactionSummary");
   const retentionMode = more.retentionMode ?? "active_turn";
   const { dialect, charsPerToken } = more;
   const options = { dialect, charsPerToken, retentionMode };

@@ -76,7 +76,7 @@ const ESCAPED = 6;
  * @param {Lists} lists @param {readonly string[]} secrets
  */
 function passageOf(lists, secrets) {
-  const beyond = ESCAPED * Math.max(0, ...secrets.map((secret) => secret.length));
+  const beyond = ESCAPED * secrets.reduce((longest, { length }) => Math.max(longest, length), 0);
   return binding.passageOfStore(storeOf(lists, beyond), [...secrets]);
 }
 

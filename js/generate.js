@@ -1,56 +1,51 @@
 "use strict";
 
 const { binding } = require("./crossing.js");
-const { checkedRequest, modelName } = require("./request.js");
+const { checkedRequest } = require("./request.js");
 const { run } = require("./run.js");
 const { measuredTokens } = require("./sizing.js");
+
+/** @typedef {import("./request.js").Checked} Checked */
 
 /** @param {any} request */
 async function generateCompaction(request) {
   const checked = checkedRequest(request);
   const ended = await run(request, checked);
   if (ended.error) throw ended.error;
-  return compactionOf(request, checked.range, ended);
+  return compactionOf(checked, ended);
 }
 
-/**
- * What pi's hook takes.
- *
- * @param {any} request @param {import("./list.js").MessageList} range @param {import("./run.js").Ended} ended
- */
-function compactionOf(request, range, { checkpoint, tally }) {
-  const { summarizer } = request;
+/** What pi's hook takes. @param {Checked} checked @param {import("./run.js").Ended} ended */
+function compactionOf({ host, range, options }, { checkpoint, tally }) {
   const { summary, readFiles, modifiedFiles, tokensBefore, tokensAfter, written } = checkpoint;
   return {
-    ...recordOf(request.preparation, () => measuredTokens(range, request)),
+    ...recordOf(host, () => measuredTokens(range, options)),
     summary,
     ...(tally.usage ? { usage: tally.usage } : {}),
     details: {
       readFiles,
       modifiedFiles,
-      summarizer: summarizer.kind,
-      ...(written ? howWritten(summarizer, written, tally) : {}),
+      summarizer: host.kind,
+      ...(written ? howWritten(host.model, written, tally) : {}),
       tokensBefore,
       tokensAfter,
     },
   };
 }
 
-/** What a compaction takes over of its preparation. @param {any} preparation @param {() => number} estimate */
-function recordOf(preparation, estimate) {
-  /** @type {Record<string, any>} */
-  const record = { tokensBefore: preparation.tokensBefore ?? estimate() };
-  for (const kept of ["firstKeptEntryId", "retainedTail"]) {
-    if (kept in preparation) record[kept] = preparation[kept];
-  }
-  return record;
+/** What a compaction takes over of its preparation. @param {Checked["host"]} host @param {() => number} estimate */
+function recordOf({ record }, estimate) {
+  return { ...record, tokensBefore: record.tokensBefore ?? estimate() };
 }
 
-/** How a model wrote a summary. @param {any} summarizer @param {any} written @param {any} tally */
-function howWritten(summarizer, { budgets, ...shape }, { requests, cacheHits, splits, compressions }) {
+/** How a model wrote a summary. @param {string} refineCompactModel @param {any} written @param {any} tally */
+function howWritten(
+  refineCompactModel,
+  { budgets, ...shape },
+  { requests, cacheHits, splits, compressions },
+) {
   const how = { ...shape, requests, cacheHits };
   if (!budgets) return { strategy: "chain", ...how };
-  const refineCompactModel = modelName(summarizer);
   return {
     strategy: "refine",
     ...how,

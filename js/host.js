@@ -6,10 +6,12 @@
 const { binding } = require("./crossing.js");
 const { fromFailure } = require("./errors.js");
 
+/** @typedef {import("./request.js").HostSide} HostSide */
+
 /**
  * @typedef {object} HostRun
  * @property {object} run the native handle
- * @property {any} request
+ * @property {HostSide} asked
  * @property {AbortSignal} signal fires when the run is given up
  * @property {(outcome: any) => void} settle
  * @property {unknown} [thrown] what the host's client threw last
@@ -18,24 +20,30 @@ const { fromFailure } = require("./errors.js");
 /** What the native side calls. Nothing that a host's function throws may escape. @param {HostRun} host */
 function callbackOf(host) {
   return (/** @type {any} */ call) => {
-    if (call.kind === "event") tell(host.request, call.event);
+    if (call.kind === "event") tell(host.asked, call.event);
     else if (call.kind === "end") host.settle(call.outcome);
     else if (call.kind === "retry") binding.answerRetry(host.run, call.id, wordOn(host, call.failure));
     else complete(host, call);
   };
 }
 
-/** A listener that throws hears no less and breaks nothing. @param {any} request @param {object} event */
-function tell(request, event) {
+/** A listener that throws or rejects hears no less and breaks nothing. @param {HostSide} asked @param {object} event */
+function tell(asked, event) {
   try {
-    request.onEvent?.(event);
+    leave(asked.hear(event));
   } catch {}
+}
+
+/** Whatever becomes of a promise that nobody waits for. @param {any} answer */
+function leave(answer) {
+  if (typeof answer?.then === "function") Promise.resolve(answer).catch(() => {});
 }
 
 /** @param {HostRun} host */
 function wordOn(host, failure) {
   try {
-    const word = host.request.isRetryable(fromFailure(failure, host.thrown));
+    const word = host.asked.wouldRetry(fromFailure(failure, host.thrown));
+    leave(word);
     return typeof word === "boolean" ? word : null;
   } catch {
     return null;
@@ -45,7 +53,6 @@ function wordOn(host, failure) {
 /** @param {HostRun} host */
 async function complete(host, call) {
   if (host.signal.aborted) return;
-  const { summarizer } = host.request;
   const content = [{ type: "text", text: call.prompt }];
   const context = {
     systemPrompt: call.system,
@@ -60,7 +67,7 @@ async function complete(host, call) {
   host.thrown = undefined;
   let reply;
   try {
-    reply = answerOf(await summarizer.complete(context, options));
+    reply = answerOf(await host.asked.complete(context, options));
   } catch (thrown) {
     host.thrown = thrown;
     reply = failureTold(thrown);
@@ -97,10 +104,15 @@ function usageOf(usage) {
   const costs = [cost?.input, cost?.output, cost?.cacheRead, cost?.cacheWrite, cost?.total];
   const numbers = [input, output, cacheRead, cacheWrite, totalTokens, ...costs];
   return {
-    usage: numbers.map((number) => (number > 0 && Number.isFinite(number) ? number : 0)),
-    ...(Number.isFinite(cacheWrite1h) ? { cacheWrite1h } : {}),
-    ...(Number.isFinite(reasoning) ? { reasoning } : {}),
+    usage: numbers.map((number) => (isAmount(number) ? number : 0)),
+    ...(isAmount(cacheWrite1h) ? { cacheWrite1h } : {}),
+    ...(isAmount(reasoning) ? { reasoning } : {}),
   };
+}
+
+/** @param {any} number */
+function isAmount(number) {
+  return Number.isFinite(number) && number >= 0;
 }
 
 /** How many causes behind an error are looked at: `fetch failed` hides its reason there. */

@@ -85,7 +85,9 @@ function messagesOf({ preparation, transcript, leafIsCheckpoint, pendingMessages
   const whole = optionalMessages(transcript);
   const covered = history.and(prefix).snapshot().and(retained);
   const tokens = (/** @type {MessageList} */ list) => measuredTokens(list, options);
-  const rebuilt = leafIsCheckpoint ? (whole ?? covered) : covered;
+  // Where nothing is new, what the tail is made of can only be what came before.
+  const nothingNew = leafIsCheckpoint || history.length + prefix.length === 0;
+  const rebuilt = nothingNew ? (whole ?? covered) : covered;
   const held = leafIsCheckpoint && retained.length > 0 ? retained : rebuilt;
   const heldTokens = tokens(held);
   const kept = replayable(retained.messages);
@@ -119,8 +121,8 @@ function withoutSummaries(list) {
  *
  * @param {import("./request.js").Checked} checked
  */
-function withoutRange({ signal, input }) {
-  return { signal, input: { ...input, history: 0 }, range: new MessageList([]) };
+function withoutRange(checked) {
+  return { ...checked, input: { ...checked.input, history: 0 }, range: new MessageList([]) };
 }
 
 /** What the native side is told. @param {any} request @param {ReturnType<typeof messagesOf>} messages */

@@ -18,9 +18,9 @@ const { measuredTokens } = require("./sizing.js");
 /** @param {any} request */
 async function compactWithRecovery(request) {
   const recovery = checkedRecovery(request);
-  const { signal } = recovery.checked;
+  const { signal, host } = recovery.checked;
   if (signal?.aborted) throw signal.reason;
-  for (const message of recovery.warnings) tell(request, { type: "warning", message });
+  for (const message of recovery.warnings) tell(host, { type: "warning", message });
   const outcome = outcomeOf(recovery, await ending(recovery));
   // Who heard of the end may have given it up.
   if (signal?.aborted) throw signal.reason;
@@ -48,8 +48,8 @@ async function ending({ request, checked }) {
 
 /** @param {Recovery} recovery @param {Ended} ended */
 function summaryOutcome(recovery, ended) {
-  const { request, checked, options, kept, keptTokens, generation } = recovery;
-  const compaction = compactionOf(request, checked.range, ended);
+  const { checked, options, kept, keptTokens, generation } = recovery;
+  const compaction = compactionOf(checked, ended);
   const checkpoint = {
     ...compaction,
     retainedTail: kept,
@@ -74,14 +74,14 @@ function fallbackOutcome(recovery, ended) {
     }
   }
   if (!fitting) return oversizedOutcome(recovery, ended);
-  tell(recovery.request, { type: "warning", message: KEPT });
+  tell(recovery.checked.host, { type: "warning", message: KEPT });
   const stages = [...rechecked(ended), "fallback"];
   const report = reportOf(recovery, ended, fitting.tokens + fitting.tailTokens, stages);
   report.warnings.push(KEPT);
   return { kind: "fallback", checkpoint: fallbackOf(recovery, ended, fitting), error: ended.error, report };
 }
 
-const KEPT = "no summary was made; recent context is kept in its place";
+const KEPT = "there is no summary that fits; recent context is kept in its place";
 /** A fallback's text with the tail that goes with it. @param {Recovery} recovery @param {any} text */
 function tailBeside({ source, options }, text) {
   const tail = retainedTail(source, text.tailBudget, options);
@@ -90,7 +90,7 @@ function tailBeside({ source, options }, text) {
 
 /** @param {Recovery} recovery @param {Ended} ended @param {any} fitting */
 function fallbackOf(recovery, { fallback, tally }, { summary, tokens, tail }) {
-  const { request, checked, options, generation } = recovery;
+  const { checked, options, generation } = recovery;
   // Where nothing is new, what the checkpoint stood for is all that there was.
   const before = () => measuredTokens(checked.range, options) || recovery.tokensBefore;
   const { reason, readFiles, modifiedFiles, tokensBefore } = fallback;
@@ -101,13 +101,13 @@ function fallbackOf(recovery, { fallback, tally }, { summary, tokens, tail }) {
     generation,
     readFiles,
     modifiedFiles,
-    summarizer: request.summarizer.kind,
+    summarizer: checked.host.kind,
     tokensBefore,
     tokensAfter: tokens,
   };
   const { usage } = tally;
   return {
-    ...recordOf(request.preparation, before),
+    ...recordOf(checked.host, before),
     summary,
     ...(usage ? { usage } : {}),
     retainedTail: tail,

@@ -5,6 +5,7 @@
 const { ABSENT, modelLimits, optionalCount, required, settingsOf } = require("./arguments.js");
 const { binding } = require("./crossing.js");
 const { invalidArgument } = require("./errors.js");
+const { isRecord } = require("./values.js");
 
 const TOKENS = "a non-negative safe integer";
 const RATIO = "a finite number above 0";
@@ -29,7 +30,8 @@ function parseRefineSettings(value) {
     const setting = SETTINGS.get(field);
     const given = setting && told(read);
     if (!setting) problems.push({ field, expected: `one of ${[...SETTINGS.keys()].join(", ")}` });
-    else if (setting.holds(given)) settings[field] = given;
+    // Without the sign of a zero.
+    else if (setting.holds(given)) settings[field] = given + 0;
     else if (given !== undefined) problems.push({ field, expected: setting.expected });
   }
   return { settings, problems };
@@ -53,8 +55,8 @@ function told(read) {
  * @returns {[string, () => unknown][]}
  */
 function fieldsOf(value, problems) {
-  const isObject = value !== null && typeof value === "object" && told(() => Array.isArray(value)) === false;
-  const names = isObject ? told(() => Object.keys(value)) : UNREADABLE;
+  const isPlain = value !== null && value !== undefined && told(() => isRecord(value)) === true;
+  const names = isPlain ? told(() => Object.keys(value)) : UNREADABLE;
   if (Array.isArray(names)) return names.map((name) => [name, () => value[name]]);
   problems.push({ field: "", expected: "an object" });
   return [];
@@ -115,10 +117,15 @@ function refineInput({ preparation, mainModel, refine, charsPerToken, now }) {
   };
 }
 
+const FIRST = Date.parse("0000-01-01T00:00:00Z");
+const LAST = Date.UTC(9999, 11, 31, 23, 59);
+
 /** `YYYY-MM-DD HH:MM UTC` (requirement D86). @param {any} now */
 function timeOf(now) {
   const time = new Date(typeof now === "number" ? now : Number.NaN);
-  if (Number.isNaN(time.getTime())) throw invalidArgument("request.now", "milliseconds since the epoch");
+  // Beyond these, a year has no four digits.
+  if (!(time.getTime() >= FIRST && time.getTime() <= LAST))
+    throw invalidArgument("request.now", "milliseconds since the epoch");
   return `${time
     .toISOString()
     .replace("T", " ")

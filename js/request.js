@@ -15,26 +15,43 @@ const {
 const { sessionKey } = require("./cache.js");
 const { invalidArgument } = require("./errors.js");
 const { refineInput } = require("./refine.js");
+const { printed } = require("./values.js");
 
 /** Requests for which jitter is drawn. */
 const DRAWN = 256;
 
 /**
+ * What a run asks of its host and carries over, read once: the host may use its request again meanwhile.
+ *
+ * @typedef {object} HostSide
+ * @property {string} kind of the summarizer
+ * @property {string} model `provider/id`
+ * @property {(context: object, options: object) => unknown} complete
+ * @property {(event: object) => void} hear
+ * @property {(error: Error) => unknown} wouldRetry
+ * @property {Record<string, any>} record what the checkpoint takes over of the preparation
+ */
+
+/**
  * @typedef {object} Checked
  * @property {AbortSignal | undefined} signal
+ * @property {HostSide} host
+ * @property {any} options how text is measured
  * @property {import("./list.js").MessageList} range history and turn prefix
  * @property {any} input what the native side is told
  */
 
 /** @param {any} request @returns {Checked} */
 function checkedRequest(request) {
-  const { summarizer, preparation } = required(request, "request");
+  const { summarizer, preparation, dialect, charsPerToken } = required(request, "request");
   const signal = abortSignal(request.signal, "request.signal");
   const strategy = choice(request.strategy ?? "chain", "request.strategy", ["chain", "refine"]);
   const budget = budgetLimits(request.budget, "request.budget");
-  if (required(summarizer, "request.summarizer").kind === "callback") checkCallback(summarizer);
+  const { kind } = required(summarizer, "request.summarizer");
+  if (kind === "callback") checkCallback(summarizer);
   const { history, prefix, previousSummary } = summaryInput(preparation, "request.preparation");
-  const refines = strategy === "refine" && summarizer.kind !== "extractive";
+  const refines = strategy === "refine" && kind !== "extractive";
+  if (refines) checkNames(summarizer);
   const refine = refineInput(request);
   const input = {
     history: history.length,
@@ -50,7 +67,26 @@ function checkedRequest(request) {
     ...(refines ? { refine } : {}),
     ...keptUnder(request),
   };
-  return { signal, range: history.and(prefix).snapshot(), input };
+  const host = hostSide(request, kind);
+  return { signal, range: history.and(prefix).snapshot(), input, host, options: { dialect, charsPerToken } };
+}
+
+/** @param {any} request @param {string} kind @returns {HostSide} */
+function hostSide(request, kind) {
+  const { summarizer, preparation, onEvent, isRetryable } = request;
+  const { complete } = summarizer;
+  const record = {};
+  for (const field of ["tokensBefore", "firstKeptEntryId", "retainedTail"]) {
+    if (field in preparation) record[field] = preparation[field];
+  }
+  return {
+    kind,
+    model: kind === "extractive" ? "" : modelName(summarizer),
+    complete: (context, options) => complete.call(summarizer, context, options),
+    hear: (event) => onEvent?.call(request, event),
+    wouldRetry: (error) => isRetryable.call(request, error),
+    record,
+  };
 }
 
 /** Limits of the model that reads the prompt. @param {any} request */
@@ -71,17 +107,22 @@ function checkCallback(summarizer) {
 function keptUnder({ sessionId, summarizer }) {
   const session = optionalText(sessionId, "request.sessionId");
   if (!session || !summarizer.model) return {};
+  checkNames(summarizer);
   const { provider, id } = summarizer.model;
-  const names = { provider, id };
-  for (const [field, name] of Object.entries(names)) {
+  return { session: sessionKey(session), model: JSON.stringify([provider, id]) };
+}
+
+/** A model that is named in details and keys has to have a name. @param {any} summarizer */
+function checkNames({ model }) {
+  const { provider, id } = required(model, "request.summarizer.model");
+  for (const [field, name] of Object.entries({ provider, id })) {
     if (typeof name !== "string") throw invalidArgument(`request.summarizer.model.${field}`, "a string");
   }
-  return { session: sessionKey(session), model: JSON.stringify([provider, id]) };
 }
 
 /** `provider/id` of the model that writes. @param {any} summarizer */
 function modelName({ model }) {
-  return `${model.provider}/${model.id}`;
+  return `${printed(model?.provider)}/${printed(model?.id)}`;
 }
 
 /** @param {any} secrets @returns {string[]} */
@@ -116,4 +157,4 @@ function fileOperations(fileOps) {
   };
 }
 
-module.exports = { checkedRequest, modelName };
+module.exports = { checkedRequest };

@@ -20,28 +20,29 @@ const { callbackOf } = require("./host.js");
  *
  * @param {any} request @param {import("./request.js").Checked} checked @returns {Promise<Ended>}
  */
-function run(request, { signal, range, input }) {
+function run(request, { signal, range, input, host: asked }) {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) throw signal.reason;
     const handle = binding.newRun();
     const controller = new AbortController();
     const abort = () => {
       binding.cancelRun(handle);
-      controller.abort(signal?.reason);
-      reject(signal?.reason);
+      const reason = reasonOf(signal);
+      reject(reason);
+      controller.abort(reason);
     };
     const settle = (/** @type {any} */ { failure, ...outcome }) => {
       // Called from the native side: what the signal throws would end the process.
       try {
-        signal?.removeEventListener("abort", abort);
         if (failure) resolve({ ...outcome, error: fromFailure(failure, host.thrown) });
         else if (outcome.checkpoint) resolve(outcome);
+        signal?.removeEventListener("abort", abort);
       } catch (error) {
         reject(error);
       }
     };
-    const host = { run: handle, request, settle, signal: controller.signal, thrown: undefined };
-    const network = request.summarizer.kind === "http" ? connections() : undefined;
+    const host = { run: handle, asked, settle, signal: controller.signal, thrown: undefined };
+    const network = asked.kind === "http" ? connections() : undefined;
     // Before anything begins: a getter of a message may abort, and a listener that cannot be added ends it here.
     signal?.addEventListener("abort", abort, { once: true });
     try {
@@ -53,6 +54,15 @@ function run(request, { signal, range, input }) {
     }
     if (signal?.aborted) abort();
   });
+}
+
+/** @param {AbortSignal | undefined} signal whose reason may refuse to be read */
+function reasonOf(signal) {
+  try {
+    return signal?.reason;
+  } catch (thrown) {
+    return thrown;
+  }
 }
 
 module.exports = { run };

@@ -2,11 +2,9 @@
 
 use std::collections::HashSet;
 
+use crate::prompt::lists::{MODIFIED, READ};
 use crate::prompt::redact::Secrets;
 use crate::transcript::part::{Message, Part, Role, Tag};
-
-const READ: (&str, &str) = ("<read-files>\n", "\n</read-files>");
-const MODIFIED: (&str, &str) = ("<modified-files>\n", "\n</modified-files>");
 
 /// Paths by what was done to them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -115,24 +113,6 @@ fn one_line(path: &str) -> String {
             _ => c,
         })
         .collect()
-}
-
-/// The summary without its file lists.
-#[must_use]
-pub fn without_lists(summary: &str) -> String {
-    [READ, MODIFIED].iter().fold(summary.to_owned(), |text, (before, after)| {
-        match text
-            .rfind(before)
-            .and_then(|start| Some((start, text.get(start..)?.find(after)? + after.len())))
-        {
-            Some((start, length)) => format!(
-                "{}{}",
-                text.get(..start).unwrap_or_default().trim_end(),
-                text.get(start + length..).unwrap_or_default()
-            ),
-            None => text,
-        }
-    })
 }
 
 fn listed(summary: &str, (before, after): (&str, &str)) -> HashSet<String> {

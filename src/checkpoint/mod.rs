@@ -3,5 +3,3 @@
 pub mod assemble;
 pub mod fallback;
 pub mod files;
-pub mod freshness;
-mod lines;

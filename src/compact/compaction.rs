@@ -4,12 +4,13 @@ use crate::budget::guard::Measure;
 use crate::budget::refine_budgets::{RefineBudgets, RefineWindow};
 use crate::budget::window::{Learned, PromptLimit};
 use crate::checkpoint::assemble::{Checkpoint, Written};
-use crate::checkpoint::files::{FileOperations, without_lists};
-use crate::checkpoint::freshness::{stamped, unstamped};
+use crate::checkpoint::files::FileOperations;
 use crate::error::{CompactionError, ErrorCode, Result};
 use crate::plan::chunks::ChunkBudget;
 use crate::prompt::build::Prompts;
-use crate::prompt::neutralize::neutralized;
+use crate::prompt::frame::words;
+use crate::prompt::freshness::stamped;
+use crate::prompt::neutralize::{is_blank, neutralized};
 use crate::prompt::redact::Secrets;
 use crate::provider::overflow::Overflow;
 use crate::summarize::cache::Shelf;
@@ -122,7 +123,8 @@ impl Compaction {
     /// The words of the checkpoint that is carried on: its frame is made anew.
     #[must_use]
     pub fn previous_words(&self) -> String {
-        unstamped(&without_lists(&self.previous))
+        let words = words(&self.previous);
+        if is_blank(&words) { String::new() } else { words }
     }
 
     /// The range, where there is something in it and room to say it.
@@ -176,11 +178,12 @@ impl Compaction {
     pub fn assembled(&self, range: &[Message<'_>], body: &str, written: Option<Written>) -> Checkpoint {
         let words = own_words(body);
         let body = match &self.method {
-            Method::Refine { written_at, .. } => stamped(&unstamped(&words), written_at.as_deref()),
+            Method::Refine { written_at, .. } => stamped(&words, written_at.as_deref()),
             Method::Chain(_) => words,
         };
         let files = self.touched(range).lists().masked(&self.secrets);
-        let summary = body + &files.text();
+        // Once more: what a frame parted may have been a secret.
+        let summary = self.secrets.masked(&(body + &files.text()));
         let carried = self.previous.encode_utf16().count();
         let before = range_extent(range, self.sizing.dialect).units() + carried;
         Checkpoint {
@@ -214,15 +217,8 @@ fn refuse_tiny(budgets: &RefineBudgets) -> Result<()> {
     )))
 }
 
-/// A summary without file lists: the range's own come behind it, and a model's would be taken for them.
+/// What a model wrote without the frame that it may have copied: the range's own comes around it.
 fn own_words(summary: &str) -> String {
-    let mut words = summary.to_owned();
-    loop {
-        let without = without_lists(&words);
-        if without == words {
-            break;
-        }
-        words = without;
-    }
+    let words = words(summary);
     if words.contains("-files>") { neutralized(&words) } else { words }
 }

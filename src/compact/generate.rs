@@ -7,9 +7,10 @@ use super::plan::Plan;
 use crate::checkpoint::assemble::{Checkpoint, Written};
 use crate::error::{CompactionError, Result};
 use crate::plan::shape::Shape;
+use crate::prompt::build::Template;
 use crate::provider::Provider;
 use crate::provider::overflow::Overflow;
-use crate::summarize::chain::{chunks, split_turn};
+use crate::summarize::chain::{ChainRoom, chunks, split_turn};
 use crate::summarize::events::Event;
 use crate::summarize::extractive::pick;
 use crate::summarize::items::items;
@@ -36,9 +37,10 @@ const MOST_REPLANS: u32 = 2;
 pub fn extract<H: Host>(compaction: &Compaction, most: usize, log: &Log<'_, H>) -> Result<Checkpoint> {
     let range = compaction.checked()?;
     log.tell(Event::Plan { requests: 0, shape: Shape::Single, reduced: false });
-    let body = picked(compaction, &range, &compaction.previous_words(), most);
+    let earlier = compaction.secrets.masked(&compaction.previous_words());
+    let body = picked(compaction, &range, &earlier, most);
     let checkpoint = compaction.assembled(&range, &body, None);
-    close(&checkpoint, log);
+    warn_of_size(&checkpoint, log);
     Ok(checkpoint)
 }
 
@@ -47,13 +49,11 @@ pub(super) fn picked(compaction: &Compaction, range: &[Message<'_>], earlier: &s
     compaction.secrets.masked(&render(pick(&items(range)), earlier, most))
 }
 
-/// Tells the host what became of the range (requirements G18).
-fn close<H: Host>(checkpoint: &Checkpoint, log: &Log<'_, H>) {
-    let Checkpoint { tokens_before, tokens_after, .. } = *checkpoint;
-    if tokens_after >= tokens_before {
+/// Warns of a checkpoint that saves nothing (requirements G18).
+fn warn_of_size<H: Host>(checkpoint: &Checkpoint, log: &Log<'_, H>) {
+    if checkpoint.tokens_after >= checkpoint.tokens_before {
         log.tell(Event::Warning("the checkpoint is no smaller than what it stands for"));
     }
-    log.tell(Event::Done { tokens_before, tokens_after, requests: log.requests() });
 }
 
 /// Has a model write the checkpoint. Where the provider says that its window is smaller than was stated, what is left
@@ -96,7 +96,7 @@ pub async fn generate<P: Provider, H: Host>(
         budgets: compaction.refine_budgets(),
     };
     let checkpoint = compaction.assembled(&range, &body, Some(written));
-    close(&checkpoint, run.log());
+    warn_of_size(&checkpoint, run.log());
     Ok(checkpoint)
 }
 
@@ -105,21 +105,11 @@ fn warn<P: Provider, H: Host>(compaction: &Compaction, plan: &Plan, run: &Run<'_
     if plan.cuts > 0 {
         run.tell(Event::Warning("messages that no request holds whole are cut where they are sent"));
     }
-    match &compaction.method {
-        Method::Chain(limit) if compaction.previous_tokens() > compaction.reserve(*limit) => {
-            run.tell(Event::Warning(
-                "the previous summary leaves no room beside it and is cut where it is carried",
-            ));
+    if let Method::Refine { window, .. } = &compaction.method {
+        let budgets = compaction.budgets(window);
+        if window.settings.max_output_tokens.is_some() && budgets.max_output > budgets.hard_ceiling {
+            run.tell(Event::Warning("refine.maxOutputTokens is more than the window leaves beside a prompt"));
         }
-        Method::Refine { window, .. } => {
-            let budgets = compaction.budgets(window);
-            if window.settings.max_output_tokens.is_some() && budgets.max_output > budgets.hard_ceiling {
-                run.tell(Event::Warning(
-                    "refine.maxOutputTokens is more than the window leaves beside a prompt",
-                ));
-            }
-        }
-        Method::Chain(_) => {}
     }
 }
 
@@ -189,7 +179,9 @@ async fn write<P: Provider, H: Host>(
             let starts = std::iter::once(0).chain(plan.ends.iter().copied());
             let pieces: Vec<&[Message<'_>]> =
                 starts.zip(&plan.ends).filter_map(|(start, &end)| range.get(start..end)).collect();
-            chunks(run, &writing(most), &pieces, reserve, progress).await
+            let excess = compaction.measure().excess(Template::Update, true);
+            let room = ChainRoom { reserve, prompt: limit.tokens.saturating_sub(excess + 1) };
+            chunks(run, &writing(most), &pieces, room, progress).await
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::error::{CompactionError, ErrorCode};
 use crate::provider::connections::Connections;
 use crate::provider::retry::RetryPolicy;
 use crate::summarize::cache::Cache;
+use crate::summarize::events::Event;
 use crate::summarize::run::{Bounds, Ended, Run};
 use crate::summarize::tally::{Log, Tally};
 use crate::transcript::resident::Passage;
@@ -102,12 +103,14 @@ impl Task {
             Ok(()) => self.written(host, &log).await,
             Err(error) => Err(error.into()),
         };
-        let tally = log.tally();
         let Recovered { outcome, fallback } = match &self.recovery {
             Some(recovery) => recovery.of(outcome, &self.compaction),
             None => Recovered { outcome, fallback: None },
         };
-        Finished { outcome, fallback, tally }
+        if let Ok(Checkpoint { tokens_before, tokens_after, .. }) = outcome {
+            log.tell(Event::Done { tokens_before, tokens_after, requests: log.requests() });
+        }
+        Finished { outcome, fallback, tally: log.tally() }
     }
 
     async fn written(

@@ -2,6 +2,7 @@
 
 use super::{Answer, Ending};
 use crate::error::ErrorCode;
+use crate::prompt::frame::words;
 use crate::prompt::neutralize::is_blank;
 
 /// Why an answer is no summary.
@@ -57,7 +58,8 @@ impl Answer {
     /// The first fault in this order: cut off, nothing said, refused. A foreign abort is no answer; the caller
     /// treats it as a failure of the transport (requirements G3).
     pub fn summary(&self) -> Result<&str, BadAnswer> {
-        let blank = is_blank(&self.text);
+        // A copied list of files, or a copied notice, says nothing of the range.
+        let blank = is_blank(&words(&self.text));
         match self.ending {
             Ending::Foreign => Err(FOREIGN),
             Ending::Unknown => Err(UNKNOWN),

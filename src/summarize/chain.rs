@@ -1,5 +1,6 @@
 //! The chain: one summary, carried from request to request (requirements C34 to C40, G13, G14).
 
+use super::events::Event;
 use super::run::{Ended, Host, Run};
 use super::writing::{Progress, Writing, carried};
 use crate::prompt::build::Template;
@@ -11,7 +12,20 @@ const TURN_HEADING: &str = "\n\n---\n\n## The current turn, from its beginning\n
 /// Stands for the history of a session whose first turn is split.
 const NO_HISTORY: &str = "Nothing came before the current turn.";
 
-/// The chunks one after the other; each request carries the summary of those before it, in at most `reserve` tokens.
+const PREVIOUS_CUT: &str = "the previous summary does not fit beside a chunk and is cut there";
+const SUMMARY_CUT: &str = "the summary so far does not fit beside a chunk and is cut there";
+
+/// What there is for the summary that is carried along, in tokens.
+#[derive(Debug, Clone, Copy)]
+pub struct ChainRoom {
+    /// Held back in each chunk.
+    pub reserve: u64,
+    /// What text a prompt may hold.
+    pub prompt: u64,
+}
+
+/// The chunks one after the other; each request carries the summary of those before it, as far as the chunk leaves
+/// room.
 ///
 /// # Errors
 /// The first failing request ends the chain.
@@ -19,13 +33,16 @@ pub async fn chunks<P: Provider, H: Host>(
     run: &Run<'_, P, H>,
     writing: &Writing<'_>,
     chunks: &[&[Message<'_>]],
-    reserve: u64,
+    room: ChainRoom,
     progress: &mut Progress,
 ) -> Result<String, Ended> {
     let of = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
-    let room = writing.sizing.chars_per_token.units(reserve);
     for (chunk, index) in chunks.iter().zip(1..) {
-        let carried = carried(&progress.summary, room);
+        let left = room.prompt.saturating_sub(writing.range_tokens(chunk)).max(room.reserve);
+        let carried = carried(&progress.summary, writing.sizing.chars_per_token.units(left));
+        if carried.len() < progress.summary.len() {
+            run.tell(Event::Warning(if index == 1 { PREVIOUS_CUT } else { SUMMARY_CUT }));
+        }
         let carried = (!carried.is_empty()).then_some(carried.as_ref());
         let request = writing.request(chunk, carried, Template::history(progress.summary.len()));
         let summary = writing.chunk(run, request, (index, of)).await?;

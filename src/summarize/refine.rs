@@ -171,6 +171,12 @@ impl<'a, P: Provider, H: Host> Refining<'a, P, H> {
     /// Has the running summary of `size` tokens written again in about `aim`; whether it got shorter. A failure is a
     /// warning: the run goes on with what it has (requirements D80, D81).
     async fn compress(&mut self, size: u64, aim: u64) -> Result<bool, Ended> {
+        let (index, of) = self.place;
+        let needed = of - index + 2;
+        if self.run.sent().saturating_add(needed) > self.run.max_requests() {
+            self.run.tell(Event::Warning("maxRequests leaves no request to compress the running summary"));
+            return Ok(false);
+        }
         let Some(request) = self.compression(aim) else {
             self.run.tell(Event::Warning("no prompt is large enough to compress the running summary"));
             return Ok(false);
@@ -178,6 +184,8 @@ impl<'a, P: Provider, H: Host> Refining<'a, P, H> {
         let shorter = match self.writing.answer(self.run, request, self.place).await {
             Ok((summary, _)) => summary,
             Err(Ended::Aborted) => return Err(Ended::Aborted),
+            // No request is left for anything.
+            Err(Ended::Failed(error)) if error.code == ErrorCode::SummaryBudget => return Err(error.into()),
             Err(Ended::Failed(error)) => {
                 self.warn_uncompressed(&error);
                 return Ok(false);

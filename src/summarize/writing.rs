@@ -11,6 +11,7 @@ use crate::prompt::build::{Prompts, Template};
 use crate::prompt::redact::Secrets;
 use crate::provider::{Provider, SummaryRequest};
 use crate::transcript::part::Message;
+use crate::transcript::serialize::range_extent;
 use crate::transcript::weigh::Sizing;
 
 /// What every request of a run needs.
@@ -103,6 +104,10 @@ impl Writing<'_> {
         let summary_tokens = self.tokens(&summary);
         run.tell(Event::Chunk { index, of, summary_tokens, cached });
         Ok(summary)
+    }
+
+    pub(super) fn range_tokens(&self, range: &[Message<'_>]) -> u64 {
+        self.sizing.chars_per_token.tokens(range_extent(range, self.sizing.dialect).units())
     }
 
     pub(super) fn tokens(&self, text: &str) -> u64 {
