@@ -221,6 +221,50 @@ test("exportCache gives one session's entries or all of them, as plain JSON", as
   for (const id of [5, null, {}, true]) assert.throws(() => exportCache(id), { code: "invalid_argument" });
 });
 
+test("D49 D52 sessions and models whose names look alike share nothing", async () => {
+  const made = async (/** @type {string} */ sessionId, limits = {}) => {
+    const { calls } = await refined(
+      modelOf(() => "S", limits),
+      prepared(turns(1, 60)),
+      { sessionId },
+    );
+    return calls.length;
+  };
+  const ids = ["\ud800", "\udc01", "\\ud800", '"\ud800"', "\ufffd", "a:b", "a", "b"];
+  for (const id of ids) assert.equal(await made(id), 1, JSON.stringify(id));
+  for (const id of ids) {
+    assert.equal(await made(id), 0, JSON.stringify(id));
+    assert.equal(exportCache(id).entries.length, 1);
+  }
+  for (const id of ["\udfff", "a:", ":", "b:"]) assert.deepEqual(exportCache(id).entries, []);
+  const handed = JSON.parse(JSON.stringify(exportCache("\ud800")));
+  importCache(handed);
+  assert.deepEqual(exportCache("\ud800"), handed, "through a file as well");
+  for (const [provider, id] of [
+    ["a/b", "c"],
+    ["a", "b/c"],
+    ['a","b', "c"],
+    ["a", 'b","c'],
+    ["a:b", "c"],
+    ["a", "b:c"],
+  ])
+    assert.equal(await made("models", { provider, id }), 1, `${provider} ${id}`);
+});
+
+test("D49 a session's requests need a model with a name: without one they are refused, and nothing is sent", async () => {
+  for (const strategy of ["refine", "chain"]) {
+    for (const field of ["provider", "id"]) {
+      for (const odd of [undefined, null, 5, {}, ["x"], Symbol("x")]) {
+        const by = modelOf(() => "S", { [field]: odd });
+        const { error, calls } = await refined(by, prepared(turns(1, 60)), { ...anew(), strategy });
+        assert.equal(error?.code, "invalid_argument", `${strategy} ${field}`);
+        assert.ok(error.message.includes(`request.summarizer.model.${field}`), error.message);
+        assert.equal(calls.length, 0);
+      }
+    }
+  }
+});
+
 const THROWS = () => {
   throw new Error("the host's own");
 };

@@ -5,6 +5,7 @@ import { asked } from "./support/http.mjs";
 import { conversationOf, failed, prepared, previousOf, says } from "./support/model.mjs";
 import { frozen } from "./support/random.mjs";
 import {
+  chunkCalls,
   eventsOf,
   isCompression,
   lineage,
@@ -128,6 +129,52 @@ test("an overflow of a compression is a warning, not a plan", async () => {
   assert.equal(error, undefined, `${error}`);
   assert.ok(eventsOf(events, "warning").length > 0);
   assert.equal(eventsOf(events, "replan").length, 0);
+});
+
+/** A model whose window is smaller than stated, told so by the first chunk. @param {string} wording @param {string} shorter */
+function overflowsOnce(wording, shorter) {
+  let told = false;
+  const rule = (/** @type {any} */ made) => {
+    if (isCompression(made)) return shorter;
+    if (told) return `S${made.index}`;
+    told = true;
+    return failed(wording);
+  };
+  return modelOf(rule, { contextWindow: 32_768, maxTokens: 8_192 });
+}
+
+test("an overflow behind a compression goes on from the compressed summary, whole", async () => {
+  const messages = turns(16, 2_500);
+  for (const [units, length] of [
+    [16_000, 3_000],
+    [25_000, 3_000],
+    [25_000, 9_000],
+  ]) {
+    const previousSummary = `HEAD ${"p".repeat(units)} TAIL`;
+    const shorter = `COMPRESSED ${"c".repeat(length)} END`;
+    for (const wording of [
+      "prompt is too long: 12000 tokens > 9000 maximum",
+      "prompt is too long: 12000 tokens > 11000 maximum",
+      "context_length_exceeded",
+    ]) {
+      const title = `${units} to ${length}: ${wording}`;
+      const by = overflowsOnce(wording, shorter);
+      const { result, error, calls, events } = await refined(by, prepared(messages, { previousSummary }));
+      assert.equal(error, undefined, `${title}: ${error}`);
+      assert.ok(isCompression(calls[0]));
+      for (const made of calls.slice(1)) {
+        const carried = previousOf(made.prompt) ?? "";
+        assert.ok(!carried.includes("ppp"), `${title}: the long summary is back`);
+      }
+      const [first] = chunkCalls(calls);
+      assert.equal(previousOf(first.prompt), shorter, `${title}: nothing of it is lost`);
+      assert.ok(eventsOf(events, "replan").length >= 1);
+      const warned = eventsOf(events, "warning").map(({ message }) => message);
+      assert.ok(!warned.some((message) => /is cut/.test(message)), `${title}: ${warned}`);
+      assert.equal(result.details.shrinkCount, 1);
+      assert.equal(recordOf(calls), serializeConversation(messages));
+    }
+  }
 });
 
 test("by http: the loop, a cut-off answer, an overflow and what was kept are the same as with a host's client", async (t) => {
