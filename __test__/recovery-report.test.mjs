@@ -100,6 +100,28 @@ test("a tail that leaves a summary no room costs no request, and a smaller one t
   }
 });
 
+test("B15 C41 gsd-2 PR#4690 a range that prints nothing is nothing new: no request about an empty record", async () => {
+  const silent = [
+    { role: "user", content: "" },
+    { role: "user", content: [] },
+    { role: "assistant", content: [], stopReason: "stop" },
+    { role: "notification", content: "not for a model" },
+  ];
+  for (const strategy of STRATEGIES) {
+    for (const summary of [undefined, "OLD"]) {
+      const previousCheckpoint = summary === undefined ? undefined : { summary };
+      const preparation = frozen(prepared(silent, { retainedTail: WORDS }));
+      const { outcome, calls } = await recover(wide("S"), preparation, { strategy, previousCheckpoint });
+      assert.equal(calls.length, 0, strategy);
+      assert.deepEqual([outcome.kind, outcome.error.code], ["fallback", "no_new_history"]);
+      assert.equal(outcome.checkpoint.details.failureReason, "no_new_history");
+      const more = { strategy, previousCheckpoint, reason: "manual" };
+      const manual = await recover(wide("S"), preparation, more);
+      assert.deepEqual([manual.outcome.error.code, manual.calls.length], ["no_new_history", 0]);
+    }
+  }
+});
+
 /** Why there is no summary, and what was done until then. @type {[string, () => any, string, string[]][]} */
 const CAUSES = [
   ["a refused key", denied, "summary_provider", ["plan", "request", "fallback"]],
