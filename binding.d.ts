@@ -242,6 +242,9 @@ export interface HostCall {
   outcome?: OutcomeOut
 }
 
+/** Whether a text shows nothing to anybody, as an answer that is no summary. */
+export declare function isBlank(text: string): boolean
+
 /** Keeps what another cache has kept. */
 export declare function keepSummaries(cache: ExternalObject<Cache>, entries: Array<KeptSummary>): void
 

@@ -847,6 +847,7 @@ module.exports.editedResident = nativeBinding.editedResident
 module.exports.exceedsBudget = nativeBinding.exceedsBudget
 module.exports.findCut = nativeBinding.findCut
 module.exports.generate = nativeBinding.generate
+module.exports.isBlank = nativeBinding.isBlank
 module.exports.keepSummaries = nativeBinding.keepSummaries
 module.exports.keptSummaries = nativeBinding.keptSummaries
 module.exports.messageTokens = nativeBinding.messageTokens

@@ -37,7 +37,7 @@ function importCache(exported) {
   if (!Array.isArray(entries)) throw invalidArgument("cache.entries", "an array");
   const kept = entries.map((entry, i) => {
     const { key, summary } = required(entry, `cache.entries[${i}]`);
-    if (typeof key !== "string" || typeof summary !== "string" || summary.trim() === "") {
+    if (typeof key !== "string" || typeof summary !== "string" || binding.isBlank(summary)) {
       throw invalidArgument(
         `cache.entries[${i}]`,
         "a key and a summary, both strings with something in them",

@@ -114,12 +114,13 @@ function typed(call) {
   return /** @type {F} */ (named[call.name]);
 }
 
-/** @param {any} request which may refuse to be read */
-function isAborted(request) {
+/** Why a request was given up, if it was. @param {any} request which may refuse to be read */
+function abortOf(request) {
   try {
-    return Boolean(request?.signal?.aborted);
+    const signal = request?.signal;
+    return signal?.aborted ? { reason: signal.reason } : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -130,7 +131,8 @@ function typedAsync(call) {
       try {
         return await call(request);
       } catch (error) {
-        throw isAborted(request) ? request.signal.reason : fromNative(error);
+        const abort = abortOf(request);
+        throw abort ? abort.reason : fromNative(error);
       }
     },
   };

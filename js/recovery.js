@@ -58,7 +58,7 @@ function summaryOutcome(recovery, ended) {
   return {
     kind: "summary",
     checkpoint,
-    report: reportOf(recovery, ended, textTokens(compaction.summary, options) + keptTokens, ["recheck"]),
+    report: reportOf(recovery, ended, textTokens(compaction.summary, options) + keptTokens, []),
   };
 }
 
@@ -75,8 +75,7 @@ function fallbackOutcome(recovery, ended) {
   }
   if (!fitting) return oversizedOutcome(recovery, ended);
   tell(recovery.checked.host, { type: "warning", message: KEPT });
-  const stages = [...rechecked(ended), "fallback"];
-  const report = reportOf(recovery, ended, fitting.tokens + fitting.tailTokens, stages);
+  const report = reportOf(recovery, ended, fitting.tokens + fitting.tailTokens, ["fallback"]);
   report.warnings.push(KEPT);
   return { kind: "fallback", checkpoint: fallbackOf(recovery, ended, fitting), error: ended.error, report };
 }
@@ -117,7 +116,7 @@ function fallbackOf(recovery, { fallback, tally }, { summary, tokens, tail }) {
 
 /** @param {Recovery} recovery @param {Ended} ended */
 function failedOutcome(recovery, ended) {
-  const report = reportOf(recovery, ended, recovery.tokensBefore, rechecked(ended));
+  const report = reportOf(recovery, ended, recovery.tokensBefore, []);
   return { kind: "failed", error: ended.error, report };
 }
 
@@ -126,13 +125,7 @@ function oversizedOutcome(recovery, ended) {
   const message =
     "not even a fallback stays below the hard limit beside fixedTokens and pendingMessages; send less";
   const error = new CompactionError("checkpoint_oversized", message, { cause: ended.error });
-  const stages = [...rechecked(ended), "fallback"];
-  return { kind: "failed", error, report: reportOf(recovery, ended, recovery.tokensBefore, stages) };
-}
-
-/** The recheck, where a summary came so far and did not pass. @param {Ended} ended */
-function rechecked({ error }) {
-  return /** @type {any} */ (error)?.code === "checkpoint_oversized" ? ["recheck"] : [];
+  return { kind: "failed", error, report: reportOf(recovery, ended, recovery.tokensBefore, ["fallback"]) };
 }
 
 /** @param {Recovery} recovery @param {Ended} ended @param {number} tokensAfter @param {string[]} stages */

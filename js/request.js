@@ -116,7 +116,8 @@ function keptUnder({ sessionId, summarizer }) {
 function checkNames({ model }) {
   const { provider, id } = required(model, "request.summarizer.model");
   for (const [field, name] of Object.entries({ provider, id })) {
-    if (typeof name !== "string") throw invalidArgument(`request.summarizer.model.${field}`, "a string");
+    if (typeof name === "string" && name !== "") continue;
+    throw invalidArgument(`request.summarizer.model.${field}`, "a name");
   }
 }
 

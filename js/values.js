@@ -15,7 +15,8 @@ function printed(value) {
 function isRecord(value) {
   if (typeof value !== "object") return false;
   const prototype = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
+  // Of any realm: what a plain object inherits from inherits from nothing.
+  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /** The unit at an index of the joined text blocks; -1 where there is none. */

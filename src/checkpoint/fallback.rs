@@ -10,10 +10,16 @@ use crate::prompt::notice::{EXCERPT, NOTICE, PLACEHOLDER};
 #[must_use]
 pub fn text(carried: &str, most: usize, picked: Option<&str>) -> String {
     let carried = if carried.is_empty() { PLACEHOLDER.to_owned() } else { bounded(carried, most) };
-    // The range may hold an earlier fallback's text.
-    let own = |picked: &str| picked.replace(NOTICE, "").replace(EXCERPT, "");
-    let picked = picked.map(|picked| format!("\n\n{EXCERPT}\n\n{}", own(picked))).unwrap_or_default();
+    let picked = picked.map(|picked| format!("\n\n{EXCERPT}\n\n{}", harmless(picked))).unwrap_or_default();
     format!("{carried}\n\n{NOTICE}{picked}")
+}
+
+/// Lines of a fallback inside what was picked, made other lines of the same length: nothing is joined by that.
+fn harmless(picked: &str) -> String {
+    [NOTICE, EXCERPT, PLACEHOLDER].iter().fold(picked.to_owned(), |text, line| {
+        let rest = line.get(1..).unwrap_or_default();
+        text.replace(line, &format!("({rest}"))
+    })
 }
 
 /// A summary in at most `most` UTF-16 units. Its words are cut, and its file lists stay whole or go: a path that is

@@ -74,7 +74,8 @@ pub async fn generate<P: Provider, H: Host>(
     let mut plan = Plan::of(compaction)?;
     refuse_beyond(plan.requests, run.max_requests())?;
     run.tell(Event::Plan { requests: plan.requests, shape: plan.shape, reduced: plan.reduced });
-    warn(compaction, &plan, run);
+    warn_of_cuts(&plan, run);
+    warn(compaction, run);
     let mut rest = Cow::Borrowed(compaction);
     let (mut written, mut replans, mut reduced) = (0, 0, false);
     let body = loop {
@@ -101,15 +102,18 @@ pub async fn generate<P: Provider, H: Host>(
 }
 
 /// Says what a host should know before anything is sent.
-fn warn<P: Provider, H: Host>(compaction: &Compaction, plan: &Plan, run: &Run<'_, P, H>) {
-    if plan.cuts > 0 {
-        run.tell(Event::Warning("messages that no request holds whole are cut where they are sent"));
-    }
+fn warn<P: Provider, H: Host>(compaction: &Compaction, run: &Run<'_, P, H>) {
     if let Method::Refine { window, .. } = &compaction.method {
         let budgets = compaction.budgets(window);
         if window.settings.max_output_tokens.is_some() && budgets.max_output > budgets.hard_ceiling {
             run.tell(Event::Warning("refine.maxOutputTokens is more than the window leaves beside a prompt"));
         }
+    }
+}
+
+fn warn_of_cuts<P: Provider, H: Host>(plan: &Plan, run: &Run<'_, P, H>) {
+    if plan.cuts > 0 {
+        run.tell(Event::Warning("messages that no request holds whole are cut where they are sent"));
     }
 }
 
@@ -131,6 +135,7 @@ fn replan<'c, P: Provider, H: Host>(
     };
     let Plan { requests, shape, .. } = plan;
     refuse_beyond(run.sent().saturating_add(requests), run.max_requests())?;
+    warn_of_cuts(&plan, run);
     run.tell(Event::Replan { requests, shape, prompt_limit: rest.prompt_limit() });
     Ok((Cow::Owned(rest), plan))
 }

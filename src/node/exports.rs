@@ -9,6 +9,7 @@ use super::read::{Fields, dialect, misuse, prompt_limit};
 use super::source::Source;
 use crate::budget::guard::SummaryInput;
 use crate::error::CompactionError;
+use crate::prompt::neutralize::is_blank as shows_nothing;
 use crate::prompt::notice::without_notice;
 use crate::tokens::estimate::ReportedUsage;
 use crate::transcript::part::Message;
@@ -108,6 +109,12 @@ pub fn conversation_text(passage: &mut External<Passage>, options: Option<Object
         return Err(CompactionError::invalid("messages", expected).into());
     }
     Ok(conversation(&range, dialect).into())
+}
+
+/// Whether a text shows nothing to anybody, as an answer that is no summary.
+#[napi(catch_unwind)]
+pub fn is_blank(text: String) -> bool {
+    shows_nothing(&text)
 }
 
 /// A summary without what a fallback added to it.

@@ -22,7 +22,7 @@ use crate::provider::retry::RetryPolicy;
 use crate::summarize::cache::Cache;
 use crate::summarize::events::Event;
 use crate::summarize::run::{Bounds, Ended, Run};
-use crate::summarize::tally::{Log, Tally};
+use crate::summarize::tally::{Log, Stage, Tally};
 use crate::transcript::resident::Passage;
 
 /// A new run, before it has begun.
@@ -104,7 +104,12 @@ impl Task {
             Err(error) => Err(error.into()),
         };
         let Recovered { outcome, fallback } = match &self.recovery {
-            Some(recovery) => recovery.of(outcome, &self.compaction),
+            Some(recovery) => {
+                if outcome.is_ok() {
+                    log.reach(Stage::Recheck);
+                }
+                recovery.of(outcome, &self.compaction)
+            }
             None => Recovered { outcome, fallback: None },
         };
         if let Ok(Checkpoint { tokens_before, tokens_after, .. }) = outcome {

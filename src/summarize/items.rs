@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::extractive::{Item, Kind};
 use crate::plan::turns::{answered, calls};
+use crate::prompt::frame::words;
 use crate::transcript::part::{Message, Part, Role, Tag};
 
 /// Arguments that say best what a call is about, best first.
@@ -22,7 +23,8 @@ pub fn items(range: &[Message<'_>]) -> Vec<Item> {
             Role::ToolResult => result(message, &mut found, &open),
             Role::Bash if !message.is_excluded() => found.push(bash(message)),
             Role::BranchSummary | Role::CompactionSummary => {
-                found.push(said(Kind::Summary, "summary", message, Tag::Summary));
+                let summary = said(Kind::Summary, "summary", message, Tag::Summary);
+                found.push(Item { text: words(&summary.text), ..summary });
             }
             Role::Bash | Role::System | Role::Unknown => {}
         }

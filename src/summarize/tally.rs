@@ -30,6 +30,11 @@ impl<'a, H: Host> Log<'a, H> {
         self.host.hear(event);
     }
 
+    /// Notes a step that no event tells of.
+    pub fn reach(&self, stage: Stage) {
+        self.count(|tally| tally.reach(stage));
+    }
+
     /// What was done so far.
     pub fn tally(&self) -> Tally {
         self.tally.lock().map(|tally| tally.clone()).unwrap_or_default()
@@ -88,9 +93,13 @@ impl Tally {
             self.warnings.push(warning);
         }
         for stage in reached {
-            if !self.stages.contains(&stage) {
-                self.stages.push(stage);
-            }
+            self.reach(stage);
+        }
+    }
+
+    fn reach(&mut self, stage: Stage) {
+        if !self.stages.contains(&stage) {
+            self.stages.push(stage);
         }
     }
 }
@@ -112,6 +121,8 @@ pub enum Stage {
     Split,
     /// The running summary was compressed.
     Compress,
+    /// The checkpoint was measured with what stands beside it.
+    Recheck,
 }
 
 impl Stage {
@@ -126,6 +137,7 @@ impl Stage {
             Self::Replan => "replan",
             Self::Split => "split",
             Self::Compress => "compress",
+            Self::Recheck => "recheck",
         }
     }
 }
