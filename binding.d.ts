@@ -98,6 +98,9 @@ export interface CostOut {
   total: number
 }
 
+/** Counts the tokens of a text; `done` hears of the end. */
+export declare function countTokens(text: string, encoding: string, tables: string, done: (arg: TokensOut) => void): void
+
 /** Where a context is cut. */
 export interface CutOut {
   /** `firstKeptIndex` */
@@ -127,6 +130,9 @@ export interface EditOut {
   /** The new text; empty for `drop`. */
   text: string
 }
+
+/** Names of the encodings. */
+export declare function encodingNames(): Array<string>
 
 /** One step of a compaction; the fields that its type has are there. */
 export interface EventOut {
@@ -480,6 +486,9 @@ export declare function store(records: Uint32Array, words: number, beyondCap?: n
 /** A summary without what a fallback added to it. */
 export declare function stripFallbackNotice(summary: string): string
 
+/** The guard's verdict by exact tokens; `done` hears of it. Empties both passages. */
+export declare function summaryFits(passages: [ExternalObject<Passage>, ExternalObject<Passage>], previous: string, limits: Float64Array, encoding: string, tables: string, options: object, done: (arg: TokensOut) => void): void
+
 /** The policy of a chain when none is given. */
 export declare function summaryRetryPolicy(): PolicyOut
 
@@ -514,6 +523,16 @@ export interface TallyOut {
   stages: Array<string>
   /** What the host was warned of. */
   warnings: Array<string>
+}
+
+/** An answer on its way to `js/tokens.js`: one of the three. */
+export interface TokensOut {
+  /** Why there is none. */
+  failure?: FailureOut
+  /** Tokens of a text. */
+  tokens?: number
+  /** Whether a summary request fits. */
+  fits?: boolean
 }
 
 /** pi-ai's `Usage`. */

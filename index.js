@@ -8,6 +8,7 @@ const recovery = require("./js/recovery.js");
 const refine = require("./js/refine.js");
 const shaping = require("./js/shaping.js");
 const sizing = require("./js/sizing.js");
+const tokens = require("./js/tokens.js");
 const { Transcript } = require("./js/transcript.js");
 require("./js/warm-up.js");
 
@@ -17,6 +18,7 @@ const compactionSummaryWouldExceedBudget = typed(sizing.compactionSummaryWouldEx
 const compactWithRecovery = typedAsync(recovery.compactWithRecovery);
 const compactionMark = typed(checkpoint.compactionMark);
 const contextBudget = typed(sizing.contextBudget);
+const countTokens = typedAsync(tokens.countTokens);
 const estimateContextTokens = typed(sizing.estimateContextTokens);
 const estimateSummaryPromptTokens = typed(sizing.estimateSummaryPromptTokens);
 const estimateTokens = typed(sizing.estimateTokens);
@@ -31,6 +33,7 @@ const refineBudgets = typed(refine.refineBudgets);
 const replayRetainedTail = typed(shaping.replayRetainedTail);
 const serializeConversation = typed(sizing.serializeConversation);
 const stripFallbackNotice = typed(checkpoint.stripFallbackNotice);
+const summaryFits = typedAsync(tokens.summaryFits);
 
 // Plain names, so that Node finds them as named ESM imports.
 module.exports = {
@@ -42,6 +45,7 @@ module.exports = {
   compactionMark,
   compactionSummaryWouldExceedBudget,
   contextBudget,
+  countTokens,
   estimateContextTokens,
   estimateSummaryPromptTokens,
   estimateTokens,
@@ -56,4 +60,5 @@ module.exports = {
   replayRetainedTail,
   serializeConversation,
   stripFallbackNotice,
+  summaryFits,
 };

@@ -127,9 +127,9 @@ function abortOf(request) {
 /** The same for a function that answers with a promise: it never throws synchronously. */
 function typedAsync(call) {
   const named = {
-    async [call.name](request) {
+    async [call.name](request, ...args) {
       try {
-        return await call(request);
+        return await call(request, ...args);
       } catch (error) {
         const abort = abortOf(request);
         throw abort ? abort.reason : fromNative(error);

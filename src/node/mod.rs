@@ -20,4 +20,5 @@ mod runtime;
 mod session;
 mod source;
 mod strings;
+mod tokens;
 mod write;

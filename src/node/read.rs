@@ -122,7 +122,8 @@ impl Fields<'_, '_> {
     pub(super) fn prompt_texts(&self) -> Result<Prompts> {
         let mut prompts = Prompts::with_custom(self.text("customInstructions")?.unwrap_or_default());
         if let Some(object) = self.object("prompts")? {
-            let given = Fields::of(&object, "request.prompts");
+            let name = if self.name == "options" { "options.prompts" } else { "request.prompts" };
+            let given = Fields::of(&object, name);
             for (template, name) in Template::NAMED {
                 if let Some(text) = given.text(name)? {
                     prompts.set(template, &text);
