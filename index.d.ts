@@ -817,6 +817,50 @@ export type CompactionMark = {
 export function compactionMark(record: CheckpointRecord): CompactionMark;
 
 /**
+ * An encoding that its maker has published: `o200k_base` is that of GPT-4o and everything of OpenAI's since,
+ * `cl100k_base` that of GPT-4 and GPT-3.5. Nobody but its makers has the one of Claude or of Gemini: there a count is an
+ * estimate too, if a closer one than characters.
+ */
+export type TokenEncoding = "o200k_base" | "cl100k_base";
+
+/**
+ * Tokens of a text, counted; never on Node's main thread. Special tokens in it (`<|endoftext|>`) count as the text that
+ * they are, a lone surrogate as U+FFFD.
+ *
+ * The first call of a process loads the encoding's table (some 10 ms, off the main thread) from the package
+ * `pi-compaction-native-tokens`, or from the folder `tokens` beside this one; it stays, for all threads: 3 MB for
+ * `o200k_base`, 1.5 MB for `cl100k_base`. Keeps Node alive until it is done.
+ *
+ * @returns rejects with CompactionError: `invalid_argument` for anything but a string and one of the encodings,
+ *   `unsupported_api` where there is no usable table
+ */
+export function countTokens(text: string, encoding: TokenEncoding): Promise<number>;
+
+/** How {@link summaryFits} counts. `charsPerToken` has no part in it. */
+export interface ExactOptions extends PromptOptions {
+  encoding: TokenEncoding;
+}
+
+/**
+ * Does the summary request fit the summary model's window, by exact tokens? The verdict of
+ * {@link compactionSummaryWouldExceedBudget} the other way round: the same texts against the same limit, counted instead
+ * of divided (requirements A40–A42, G15, G16). True when both requests — history and previous summary, and in a split
+ * turn its prefix — stay below the limit, each with what the words around its text need beyond 2,048 tokens.
+ *
+ * The messages are read at the call; everything else happens off the main thread. Counting stops as soon as the answer
+ * is known: a text has no more tokens than UTF-8 bytes, and no fewer than words.
+ *
+ * @returns rejects with CompactionError: `invalid_argument` as the guard throws it, or for an unknown encoding;
+ *   `unsupported_api` as for {@link countTokens}
+ */
+export function summaryFits<M extends MessageLike>(
+  preparation: SummaryInput<Messages<M>>,
+  budget: BudgetLimits,
+  summaryModel: ModelLimits | undefined,
+  options: ExactOptions,
+): Promise<boolean>;
+
+/**
  * A transcript that stays on the native side, so that nothing is read twice: sizes and prompt text of each message
  * are taken when it is appended, tool results as far as they are printed.
  *
@@ -863,7 +907,10 @@ export type CompactionErrorCode =
   | "summary_refused"
   /** A checkpoint, with what stands beside it in the context, would exceed the hard limit. */
   | "checkpoint_oversized"
-  /** The wire format, or what a model asks of it, is not spoken natively; a summarizer of kind `callback` is the way out. */
+  /**
+   * The wire format, or what a model asks of it, is not spoken natively; a summarizer of kind `callback` is the way out.
+   * Or exact tokens without their table; the package `pi-compaction-native-tokens` is the way out.
+   */
   | "unsupported_api"
   | "session_file"
   /** A fault of this package, with how to report it. */

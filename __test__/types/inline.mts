@@ -3,6 +3,7 @@
 import {
   buildRetainedTail,
   compactionSummaryWouldExceedBudget,
+  countTokens,
   estimateContextTokens,
   estimateSummaryPromptTokens,
   estimateTokens,
@@ -11,6 +12,7 @@ import {
   planChunks,
   reduceSummaryInput,
   serializeConversation,
+  summaryFits,
 } from "../../index.js";
 
 const budget = { hardLimit: 168_000, requestHeadroom: 32_000, keepRecentTokens: 33_600 };
@@ -31,6 +33,13 @@ export const exceeds = compactionSummaryWouldExceedBudget(
     isSplitTurn: true,
   },
   budget,
+);
+export const counted: number = await countTokens("hi", "o200k_base");
+export const fits: boolean = await summaryFits(
+  { messagesToSummarize: [{ role: "user", content: "hi" }] },
+  budget,
+  undefined,
+  { encoding: "cl100k_base" },
 );
 export const chunks = planChunks(
   { messagesToSummarize: [{ role: "user", content: "hi" }] },

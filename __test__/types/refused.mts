@@ -7,6 +7,7 @@ import {
   type CompactionRequest,
   compactionSummaryWouldExceedBudget,
   contextBudget,
+  countTokens,
   estimateContextTokens,
   estimateTokens,
   findCut,
@@ -15,6 +16,7 @@ import {
   planChunks,
   reduceSummaryInput,
   serializeConversation,
+  summaryFits,
 } from "../../index.js";
 
 interface Own extends MessageLike {
@@ -32,6 +34,11 @@ export const chunks: Own[][] | undefined = planChunks(preparation, { promptLimit
 export const reduced: typeof preparation | undefined = reduceSummaryInput(preparation);
 // @ts-expect-error another message type does not
 export const other: { role: "assistant" }[] = buildRetainedTail(own, 100);
+
+// @ts-expect-error an unknown encoding
+countTokens("text", "p50k_base");
+// @ts-expect-error no encoding
+summaryFits(preparation, budget, undefined, {});
 
 // @ts-expect-error a request without a summarizer
 generateCompaction({ preparation, budget });
