@@ -3,6 +3,7 @@
 import { deepStrictEqual } from "node:assert/strict";
 
 import { body, whole } from "./preparation.mjs";
+import { tokensOf } from "./tokens.mjs";
 
 /** @typedef {import("./sides.mjs").Ours} Ours */
 /** @typedef {import("./sides.mjs").Pi} Pi */
@@ -10,12 +11,14 @@ import { body, whole } from "./preparation.mjs";
 /**
  * @typedef {object} Row
  * @property {string} name
- * @property {"warm" | "cold" | "first" | "main" | "wall"} when warm: call after call; cold: each call after the data
- *   caches were swept; first: the first call in a fresh process; main, wall: call after call, of ours the time that it
- *   says it held the main thread, or took until the work off it was done
+ * @property {"warm" | "few" | "cold" | "first" | "main" | "wall"} when warm: call after call; few: the same in few
+ *   rounds, where a call is long; cold: each call after the data caches were swept; first: the first call in a fresh
+ *   process; main, wall: call after call, of ours the time that it says it held the main thread, or took until the work
+ *   off it was done
  * @property {Record<number, Record<string, number>>} atLeast how many times faster than pi, by the first Node major
  *   that it holds for and by session
- * @property {(session: { path: string, messages: any[] }) => any} prepare what both sides are called with
+ * @property {(session: { path: string, messages: any[] }) => any} prepare what both sides are called with; may be a
+ *   promise
  * @property {(ours: Ours, data: any) => unknown} ours may return a promise
  * @property {(pi: Pi, data: any) => unknown} pi may return a promise
  * @property {(ours: Ours, pi: Pi, data: any) => void | Promise<void>} assertEqual throws unless both sides answer
@@ -130,6 +133,8 @@ export const rows = [
     ...body,
   },
   { name: "request bytes, wall", when: "wall", atLeast: { 20: {} }, ...body },
+  { ...tokensOf("o200k_base"), when: "few", atLeast: { 20: { before: 1.8, large: 1.8 } } },
+  { ...tokensOf("cl100k_base"), when: "few", atLeast: { 20: { before: 1.8, large: 1.8 } } },
 ];
 
 /**

@@ -3,6 +3,7 @@
 import { createRequire } from "node:module";
 
 const PI = "../../__test__/oracle/node_modules/pi-0.87";
+const GPT_TOKENIZER = "../../__test__/oracle/node_modules/gpt-tokenizer/esm/encoding";
 
 const require = createRequire(import.meta.url);
 
@@ -24,6 +25,17 @@ export async function loadPi() {
       return Math.ceil(Math.max(history, prefix) / 4);
     },
   };
+}
+
+/**
+ * What counts tokens exactly in JavaScript, special tokens as text: pi has no such thing.
+ *
+ * @param {"o200k_base" | "cl100k_base"} encoding @returns {Promise<(text: string) => number>}
+ */
+export async function loadTokenizer(encoding) {
+  const { countTokens } = await import(`${GPT_TOKENIZER}/${encoding}.js`);
+  const asText = { allowedSpecial: new Set(), disallowedSpecial: new Set() };
+  return (text) => countTokens(text, asText);
 }
 
 /** Versions of both sides. */

@@ -12,6 +12,9 @@ const LONG = 500;
 const LONG_ROUNDS = 3;
 const OURS_IN_LONG = 20;
 
+/** Rounds of calls that take a tenth of a second each. */
+const FEW_ROUNDS = 15;
+
 /** One word in each line of 64 bytes. */
 const LINE_WORDS = 16;
 const SWEPT_BYTES = 96 * 1024 * 1024;
@@ -62,6 +65,16 @@ export async function warm(ours, pi) {
     WARM_ROUNDS,
     () => timed(ours, ourTimes),
     () => timed(pi, piTimes),
+  );
+}
+
+/** Interleaved rounds of one call each, where one is long enough. @param {Call} ours @param {Call} pi */
+export async function few(ours, pi) {
+  for (const call of [ours, pi]) await timed(call, FEW_ROUNDS >> 1);
+  return rounds(
+    FEW_ROUNDS,
+    () => timed(ours, 1),
+    () => timed(pi, 1),
   );
 }
 

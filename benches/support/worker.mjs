@@ -6,7 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { rows } from "./rows.mjs";
 import { readSession } from "./sessions.mjs";
 import { loadOurs, loadPi } from "./sides.mjs";
-import { cold, reported, timed, warm } from "./timing.mjs";
+import { cold, few, reported, timed, warm } from "./timing.mjs";
 
 /** Milliseconds after which the collector is done with what loading left. */
 const SETTLED = 100;
@@ -14,7 +14,7 @@ const SETTLED = 100;
 const [name, session, side] = process.argv.slice(2);
 const row = rows.find((each) => each.name === name);
 if (row === undefined) throw new Error(`no row is called ${name}`);
-const data = row.prepare(readSession(session));
+const data = await row.prepare(readSession(session));
 
 const figures = side === undefined ? await both(row) : await firstCall(row);
 console.log(JSON.stringify(figures ?? null));
@@ -23,7 +23,9 @@ console.log(JSON.stringify(figures ?? null));
 async function both(row) {
   const [ours, pi] = [loadOurs(), await loadPi()];
   await row.assertEqual(ours, pi, data);
-  const measure = { warm, cold, main: reported("main"), wall: reported("wall"), first: undefined }[row.when];
+  const measure = { warm, few, cold, main: reported("main"), wall: reported("wall"), first: undefined }[
+    row.when
+  ];
   return measure?.(
     () => row.ours(ours, data),
     () => row.pi(pi, data),
