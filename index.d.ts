@@ -828,8 +828,8 @@ export type TokenEncoding = "o200k_base" | "cl100k_base";
  * they are, a lone surrogate as U+FFFD.
  *
  * The first call of a process loads the encoding's table (some 10 ms, off the main thread) from the package
- * `pi-compaction-native-tokens`, or from the folder `tokens` beside this one; it stays, for all threads: 3 MB for
- * `o200k_base`, 1.5 MB for `cl100k_base`. Keeps Node alive until it is done.
+ * `pi-compaction-native-tokens`, or from the folder `tokens` beside this one; it stays, for all threads: 4 MB for
+ * `o200k_base`, 2 MB for `cl100k_base`. Keeps Node alive until it is done.
  *
  * @returns rejects with CompactionError: `invalid_argument` for anything but a string and one of the encodings,
  *   `unsupported_api` where there is no usable table

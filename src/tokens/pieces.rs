@@ -166,6 +166,8 @@ impl Scan<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::OnceLock;
+
     use fancy_regex::Regex;
     use proptest::prelude::*;
 
@@ -197,16 +199,19 @@ mod tests {
         assert_eq!(pieces(pattern, text), expected, "{pattern:?} {text:?}");
     }
 
-    fn regexes() -> [(Pattern, Regex); 2] {
-        [(Pattern::O200k, O200K), (Pattern::Cl100k, CL100K)]
-            .map(|(pattern, source)| (pattern, Regex::new(source).unwrap()))
+    fn regexes() -> &'static [(Pattern, Regex); 2] {
+        static REGEXES: OnceLock<[(Pattern, Regex); 2]> = OnceLock::new();
+        REGEXES.get_or_init(|| {
+            [(Pattern::O200k, O200K), (Pattern::Cl100k, CL100K)]
+                .map(|(pattern, source)| (pattern, Regex::new(source).unwrap()))
+        })
     }
 
     #[test]
     fn pieces_are_those_of_the_patterns() {
         for (pattern, regex) in regexes() {
             for seed in 0..20_000 {
-                check(pattern, &regex, &samples::text(seed));
+                check(*pattern, regex, &samples::text(seed));
             }
         }
     }
@@ -216,7 +221,7 @@ mod tests {
         for (pattern, regex) in regexes() {
             // Beyond those planes stand tags and variants at the start of one, and nothing that is assigned.
             for character in ('\0'..='\u{33fff}').chain('\u{e0000}'..='\u{e0fff}') {
-                check(pattern, &regex, &format!("aA{character}bB {character}{character}\n"));
+                check(*pattern, regex, &format!("aA{character}bB {character}{character}\n"));
             }
         }
     }
@@ -225,7 +230,7 @@ mod tests {
         #[test]
         fn pieces_of_any_text(text in ".{0,60}") {
             for (pattern, regex) in regexes() {
-                check(pattern, &regex, &text);
+                check(*pattern, regex, &text);
             }
         }
     }
