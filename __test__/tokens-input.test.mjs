@@ -123,6 +123,16 @@ test("without its table a count is unsupported_api, and the message says what to
   }
 });
 
+test("the tables are a package of the same version, with nothing that runs", () => {
+  const manifest = (/** @type {string} */ path) => JSON.parse(readFileSync(join(root, path), "utf8"));
+  const { name, version, files } = manifest("tokens/package.json");
+  assert.deepEqual([name, version], ["pi-compaction-native-tokens", manifest("package.json").version]);
+  assert.deepEqual(
+    files,
+    encodings.map((encoding) => `${encoding}.tokens`),
+  );
+});
+
 test("the tables are found as a package, and beside the code", async () => {
   const tables = join(root, "tokens");
   const beside = installed("beside");
