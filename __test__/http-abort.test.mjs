@@ -128,7 +128,7 @@ inEachFormat("abort right after the call and at turns after it: nothing is left 
     going.controller.abort("early");
     assert.equal((await soon(going.outcome)).error, "early");
     await wait(QUIET_MS);
-    assert.ok(provider.requests.every(({ isClosed }) => isClosed));
+    await until(() => provider.requests.every(({ isClosed }) => isClosed), "the sockets' end");
     assert.ok(provider.requests.length <= 1);
   }
 });
