@@ -289,6 +289,9 @@ export declare function newResident(): ExternalObject<Resident>
 /** A new run, before it has begun. */
 export declare function newRun(): ExternalObject<OwnedRun>
 
+/** Begins to read a session file; the callback hears of progress and of the end. */
+export declare function openSession(run: ExternalObject<OwnedRun>, path: string, leaf: string | undefined | null, callback: (arg: SessionCall) => void): void
+
 /** A checkpoint, a failure, or neither: then the run was given up. */
 export interface OutcomeOut {
   /** The checkpoint. */
@@ -325,9 +328,6 @@ export declare function probedCap(name: string): number
 
 /** Tokens of the larger summary request, without template and instructions. */
 export declare function promptTokens(history: number, prefix: number, previous: number, options?: object | undefined | null): number
-
-/** Reads a session file. */
-export declare function readSession(path: string): Promise<Session>
 
 /** What a recovery needs beside the numbers of the budget. */
 export interface RecoveryIn {
@@ -447,27 +447,29 @@ export interface RunInput {
   recovery?: RecoveryIn
 }
 
-/** The context of a session's newest branch. JSON text keeps the lone surrogates that a string would lose. */
-export interface Session {
-  /** JSON text of each message: what the latest compaction kept, then what followed it. */
-  messages: Array<string>
-  /** JSON text of the id of the entry that each message came from; null in version 1. */
-  ids: Array<string | undefined | null>
-  /** JSON text of the latest compaction's summary, a string. */
-  previousSummary?: string
-  /** JSON text of the latest compaction's details, an object. */
-  previousDetails?: string
-  /** Size of the context that the latest compaction replaced, in tokens. */
-  tokensBefore?: number
-  /** Messages at the start whose usage reports speak of another context. */
-  stale: number
-  /** Whether the branch ends in a compaction. */
-  endsInCompaction: boolean
-  /** Where the branch begins, when it does so too late. */
-  gap?: SessionLine
-  /** Lines that could not be used. */
-  skipped: Array<SessionLine>
+/** Bytes that were read since a session was opened. */
+export declare function sessionBytesRead(session: ExternalObject<Session>): number
+
+/** The number of a call's id, where a message of the file has it. */
+export declare function sessionCall(session: ExternalObject<Session>, id: string): number | null
+
+/** What the callback in `js/session.js` is called with: progress, or an end. */
+export interface SessionCall {
+  /** Bytes read so far, where that is told. */
+  bytes?: number
+  /** Bytes of the file. */
+  total?: number
+  /** The context. */
+  opened?: SessionOut
+  /** Why there is none. */
+  failure?: FailureOut
 }
+
+/** How many ids have numbers. */
+export declare function sessionCallCount(session: ExternalObject<Session>): number
+
+/** The line of the edit of a message; empty where there is none. */
+export declare function sessionEdit(session: ExternalObject<Session>, place: number): string
 
 /** A line of a session file and what is the matter with it. */
 export interface SessionLine {
@@ -476,6 +478,43 @@ export interface SessionLine {
   /** Why it is named. */
   reason: string
 }
+
+/** The lines that some messages come from. */
+export declare function sessionLines(session: ExternalObject<Session>, places: Array<number>): Array<string>
+
+/** The context of a session's branch. */
+export interface SessionOut {
+  /** The messages by their places. */
+  session: ExternalObject<Session>
+  /** How many there are. */
+  places: number
+  /** Those that have to be built of their lines in JavaScript. */
+  odd: Array<number>
+  /** The one that is the summary of the latest compaction. */
+  summary?: number
+  /** Messages at the start whose usage reports speak of another context. */
+  stale: number
+  /** Whether the branch ends in a compaction. */
+  endsInCompaction: boolean
+  /** Whether entries have no ids. */
+  linear: boolean
+  /** Whether extension messages still have the role `hookMessage`. */
+  hookRole: boolean
+  /** Where the branch begins too late. */
+  gap?: SessionLine
+  /** Lines that could not be used. */
+  skipped: Array<SessionLine>
+  /** Bytes that were read. */
+  bytesRead: number
+  /** The most bytes that were held at once. */
+  peakBuffered: number
+}
+
+/** The context's size that a message reports. */
+export declare function sessionReported(session: ExternalObject<Session>, place: number): number | null
+
+/** The resident transcript of a session: its messages where they are, stores in place of some. */
+export declare function sessionResident(session: ExternalObject<Session>, places: number, odd: Array<number>, stores: Array<ExternalObject<Store>>): ExternalObject<Resident>
 
 /** Cuts each message of a passage to its target, and empties it; `counted` measures as the raw estimate does, for a tail. */
 export declare function shortened(passage: ExternalObject<Passage>, targets: Array<number>, options: object | undefined | null, counted: boolean): Array<EditOut>

@@ -894,6 +894,62 @@ export interface TranscriptRange<M = MessageLike> extends Iterable<M> {
   readonly length: number;
 }
 
+/** A line of a session file that is named. */
+export interface SessionLine {
+  /** From 1. */
+  line: number;
+  reason: string;
+}
+
+export interface OpenSessionOptions {
+  /** The entry whose branch is read. Default: the newest. One that is not in the file is `session_file`. */
+  leafId?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** Bytes read so far, and bytes of the file. What it throws is ignored. */
+  onProgress?(progress: { bytes: number; total: number }): void;
+}
+
+/**
+ * Reads a session file of pi, version 1 to 3, off the main thread and in bounded memory, and never writes it: the
+ * context of a branch as pi 1.6 projects it, message for message.
+ *
+ * @returns rejects with `signal.reason` when the signal fires; with `session_file` for a file that is not there, no
+ *   regular file, not readable, empty, no session, changed while it was read, or without the leaf; `invalid_argument`
+ */
+export function openSession<M extends MessageLike = MessageLike>(
+  path: string,
+  options?: OpenSessionOptions,
+): Promise<SessionTranscript<M>>;
+
+/**
+ * A transcript of which only sizes and places in the file are kept, at most 160 bytes an entry. Sizes and plans read
+ * nothing again; a message or a text is read from its line when it is asked for, anew each time. A file that was
+ * changed since it was opened (size, time, inode) is `session_file` then.
+ */
+export class SessionTranscript<M = MessageLike> extends Transcript<M> {
+  private constructor();
+  /** Lines that could not be used, in file order. */
+  readonly skipped: readonly SessionLine[];
+  /** Where the branch begins, when it does so too late: a parent that is missing, or a circle. */
+  readonly gap: SessionLine | undefined;
+  /** Messages at the start whose usage reports speak of another context: `afterIndex` plus 1 of an estimate. */
+  readonly staleMessages: number;
+  /** The branch ends in a checkpoint: nothing was said since. */
+  readonly endsInCheckpoint: boolean;
+  /** The checkpoint that the context carries on; its summary is a message of role `compactionSummary`. */
+  readonly previousCheckpoint: (PreviousCheckpoint & { tokensBefore?: number }) | undefined;
+  /**
+   * The id of the entry that a message came from; `null` in version 1, which has none.
+   *
+   * @throws CompactionError `invalid_argument` for a message that did not come from the file
+   */
+  entryId(index: number): string | null;
+  /** Bytes read of the file, since it was opened too. */
+  readonly bytesRead: number;
+  /** The most bytes of it that were held at once while it was opened. */
+  readonly peakBuffered: number;
+}
+
 /** A closed set; each message says what to do. */
 export type CompactionErrorCode =
   | "invalid_argument"

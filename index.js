@@ -6,6 +6,7 @@ const checkpoint = require("./js/checkpoint.js");
 const generate = require("./js/generate.js");
 const recovery = require("./js/recovery.js");
 const refine = require("./js/refine.js");
+const session = require("./js/session.js");
 const shaping = require("./js/shaping.js");
 const sizing = require("./js/sizing.js");
 const tokens = require("./js/tokens.js");
@@ -26,6 +27,8 @@ const exportCache = typed(cache.exportCache);
 const findCut = typed(sizing.findCut);
 const generateCompaction = typedAsync(generate.generateCompaction);
 const importCache = typed(cache.importCache);
+const openSession = typedAsync(session.openSession);
+const { SessionTranscript } = session;
 const parseRefineSettings = typed(refine.parseRefineSettings);
 const planChunks = typed(shaping.planChunks);
 const reduceSummaryInput = typed(shaping.reduceSummaryInput);
@@ -39,6 +42,7 @@ const summaryFits = typedAsync(tokens.summaryFits);
 module.exports = {
   COMPACTION_SUMMARY_RETRY_POLICY,
   CompactionError,
+  SessionTranscript,
   Transcript,
   buildRetainedTail,
   compactWithRecovery,
@@ -53,6 +57,7 @@ module.exports = {
   findCut,
   generateCompaction,
   importCache,
+  openSession,
   parseRefineSettings,
   planChunks,
   reduceSummaryInput,

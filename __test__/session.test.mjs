@@ -11,14 +11,13 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { openSession } from "../index.js";
 import { newestBranch, sessionLines } from "./support/session-files.mjs";
 
-const { readSession } = createRequire(import.meta.url)("../binding.js");
 const ORACLE = new URL("./oracle/node_modules/pi-1.6/dist/core/session-manager.js", import.meta.url);
 const pi = existsSync(fileURLToPath(ORACLE)) ? await import(ORACLE.href) : undefined;
 const withPi = { skip: pi ? false : "pi 1.6.0 is not installed in __test__/oracle" };
@@ -37,9 +36,30 @@ function file(content) {
 /** Reads a session and holds the reader to leaving it alone. @param {string} path */
 async function read(path) {
   const before = { bytes: readFileSync(path), modified: statSync(path).mtimeMs };
-  const session = await readSession(path);
+  const session = await context(path);
   assert.deepEqual({ bytes: readFileSync(path), modified: statSync(path).mtimeMs }, before);
   return session;
+}
+
+/** A session's context as JSON texts, its compaction summary beside the messages. @param {string} path */
+async function context(path) {
+  const transcript = await openSession(path);
+  const all = /** @type {any[]} */ ([...transcript]);
+  const { previousCheckpoint: previous, staleMessages, skipped, gap } = transcript;
+  const json = (/** @type {unknown} */ value) => (value === undefined ? undefined : JSON.stringify(value));
+  const summary = previous ? all.findIndex(({ role }) => role === "compactionSummary") : -1;
+  const places = all.map((_, i) => i).filter((i) => i !== summary);
+  return {
+    messages: places.map((i) => JSON.stringify(all[i])),
+    ids: places.map((i) => (transcript.entryId(i) === null ? null : JSON.stringify(transcript.entryId(i)))),
+    previousSummary: json(previous?.summary),
+    previousDetails: json(previous?.details),
+    tokensBefore: previous?.tokensBefore,
+    stale: staleMessages - (summary >= 0 && summary < staleMessages ? 1 : 0),
+    endsInCompaction: transcript.endsInCheckpoint,
+    gap,
+    skipped,
+  };
 }
 
 const plain = (/** @type {unknown} */ value) => JSON.parse(JSON.stringify(value));
@@ -229,7 +249,7 @@ test("files that hold no session are refused with a way out", async () => {
     "only a header": file(jsonl(header)),
   };
   for (const [name, path] of Object.entries(refused)) {
-    await assert.rejects(readSession(path), (/** @type {any} */ error) => {
+    await assert.rejects(openSession(path), (/** @type {any} */ error) => {
       assert.equal(error.code, "session_file", name);
       assert.match(error.message, /; (give|check|say|copy)/, name);
       assert.ok(error.message.includes(path), name);
@@ -245,7 +265,7 @@ test("an unreadable file says so", {
 }, async () => {
   const path = file(jsonl(header));
   chmodSync(path, 0);
-  await assert.rejects(readSession(path), /permissions/);
+  await assert.rejects(openSession(path), /permissions/);
 });
 
 test("a circle of ten thousand entries ends", { timeout: 20_000 }, async () => {

@@ -61,7 +61,7 @@ function prepare(session, { window, maxOutput }) {
   const cut = findCut(messages, budget.keepRecentTokens);
   const historyEnd = cut.isSplitTurn ? cut.turnStartIndex : cut.firstKeptIndex;
   const firstKept = spoken[cut.firstKeptIndex];
-  const firstKeptEntryId = firstKept && session.ids[firstKept.index];
+  const firstKeptEntryId = firstKept && session.idOf(firstKept.index);
   const context = contextTokens(session);
   const preparation = {
     messagesToSummarize: messages.slice(0, historyEnd),

@@ -2,46 +2,43 @@
 
 // A session file as values.
 
-const { readSession } = require("../binding.js");
+const library = require("../index.js");
 
 /** @typedef {{ readonly role: string, readonly content?: unknown, readonly [key: string]: unknown }} Message */
 /** @typedef {{ line: number, reason: string }} Line */
 /**
  * @typedef {object} Session
  * @property {Message[]} messages the newest branch, from what its latest compaction kept
- * @property {(string | null)[]} ids of the entries that the messages came from
+ * @property {(index: number) => string | null} idOf of the entry that a message came from
  * @property {string | undefined} previousSummary
  * @property {any} previousDetails
  * @property {number} stale messages at the start whose usage reports speak of another context
  * @property {boolean} endsInCompaction
  * @property {Line | undefined} gap where the branch begins, when it does so too late
- * @property {Line[]} skipped
+ * @property {readonly Line[]} skipped
  */
 
 /** An error with a code of the library's. @param {string} code @param {string} message */
 const failure = (code, message) => Object.assign(new Error(message), { code });
 
-/** @param {string | null | undefined} text */
-const parse = (text) => (text == null ? undefined : JSON.parse(text));
-
 /** @param {string} path @returns {Promise<Session>} */
 async function openSession(path) {
-  try {
-    const read = await readSession(path);
-    return {
-      messages: read.messages.map((/** @type {string} */ text) => JSON.parse(text)),
-      ids: read.ids.map((/** @type {string | null | undefined} */ id) => parse(id) ?? null),
-      previousSummary: parse(read.previousSummary),
-      previousDetails: parse(read.previousDetails),
-      stale: read.stale,
-      endsInCompaction: read.endsInCompaction,
-      gap: read.gap ?? undefined,
-      skipped: read.skipped,
-    };
-  } catch (error) {
-    const { code, message } = /** @type {any} */ (error);
-    throw failure(code === "session_file" ? code : "internal", message);
-  }
+  const transcript = await library.openSession(path);
+  const all = /** @type {Message[]} */ ([...transcript]);
+  const { previousCheckpoint, staleMessages } = transcript;
+  // The summary goes its own way: a preparation carries it on.
+  const summary = previousCheckpoint ? all.findIndex(({ role }) => role === "compactionSummary") : -1;
+  const messages = all.filter((_, i) => i !== summary);
+  return {
+    messages,
+    idOf: (index) => transcript.entryId(summary >= 0 && index >= summary ? index + 1 : index),
+    previousSummary: previousCheckpoint?.summary,
+    previousDetails: previousCheckpoint?.details,
+    stale: summary >= 0 && summary < staleMessages ? staleMessages - 1 : staleMessages,
+    endsInCompaction: transcript.endsInCheckpoint,
+    gap: transcript.gap,
+    skipped: transcript.skipped,
+  };
 }
 
 /** The most lines that are named one by one. */

@@ -114,7 +114,7 @@ function typed(call) {
   return /** @type {F} */ (named[call.name]);
 }
 
-/** Why a request was given up, if it was. @param {any} request which may refuse to be read */
+/** Why a call was given up, if it was. @param {any} request which may refuse to be read */
 function abortOf(request) {
   try {
     const signal = request?.signal;
@@ -127,11 +127,12 @@ function abortOf(request) {
 /** The same for a function that answers with a promise: it never throws synchronously. */
 function typedAsync(call) {
   const named = {
-    async [call.name](request, ...args) {
+    async [call.name](...args) {
       try {
-        return await call(request, ...args);
+        return await call(...args);
       } catch (error) {
-        const abort = abortOf(request);
+        // A request holds its signal; other functions take theirs in options behind it.
+        const abort = abortOf(args[0]) ?? abortOf(args[1]);
         throw abort ? abort.reason : fromNative(error);
       }
     },

@@ -33,17 +33,26 @@ class MessageList {
   /** The messages as an array. @returns {readonly any[]} */
   get messages() {
     const { lists, view } = this;
-    if (view) return view.generation.messages.slice(view.start, view.end);
+    if (view) return view.generation.kept.slice(view.start, view.end);
     return lists.length === 1 ? lists[0][1] : lists.flatMap(([, messages]) => messages);
   }
 
-  /** What a message says of its usage. @param {number} i */
-  usageAt(i) {
-    if (this.view) return this.view.generation.usages[this.view.start + i];
+  /** The context's size that a message reports. @param {number} i @returns {number | null} */
+  reportedAt(i) {
+    if (this.view) return this.view.generation.kept.reportedAt(this.view.start + i);
     const message = this.messages[i];
     if (message === null || typeof message !== "object")
       throw invalidArgument(`messages[${i}]`, "a message object");
-    return usageFacts(message);
+    const facts = usageFacts(message);
+    return facts ? binding.reportedTokens(...facts) : null;
+  }
+
+  /** The messages at some indices. @param {readonly number[]} indices @returns {any[]} */
+  pick(indices) {
+    const { view } = this;
+    if (view) return view.generation.kept.pick(indices.map((index) => view.start + index));
+    const { messages } = this;
+    return indices.map((index) => messages[index]);
   }
 
   /** What stands behind an index. @param {number} start */

@@ -41,11 +41,13 @@ function cutMessages(messages, { cut, targets }, options, counted) {
   return editedAt(messages, cut, (passage) => binding.shortened(passage, targets, options, counted));
 }
 
-/** The messages that a tail plan keeps. */
-function tailOf(messages, plan, options) {
-  const stripped = applyEdits(messages, plan.stripped);
-  const shortened = cutMessages(stripped, plan, options, true);
-  return plan.kept.map((index) => shortened[index]);
+/** The messages that a tail plan keeps; no others are looked at. @param {MessageList} list */
+function tailOf(list, plan, options) {
+  const places = new Map(plan.kept.map((index, place) => [index, place]));
+  const stripped = plan.stripped.map((edit) => ({ ...edit, message: places.get(edit.message) }));
+  const cut = plan.cut.map((index) => places.get(index));
+  const kept = applyEdits(list.pick(plan.kept), stripped);
+  return cutMessages(kept, { cut, targets: plan.targets }, options, true);
 }
 
 function buildRetainedTail(messages, maxTokens, options) {
@@ -56,7 +58,7 @@ function buildRetainedTail(messages, maxTokens, options) {
 /** @param {MessageList} range @param {number} most @param {any} options @returns {any[]} */
 function retainedTail(range, most, options) {
   const plan = range.with(options, Depth.COUNTED, (...source) => binding.tailPlan(...source, most, options));
-  return tailOf(range.messages, plan, options);
+  return tailOf(range, plan, options);
 }
 
 function replayRetainedTail(recordOrMessages) {
@@ -73,7 +75,7 @@ function replayable(kept) {
   const messages = kept.filter((message) => message !== null && typeof message === "object");
   const list = MessageList.of(messages, "messages");
   const plan = list.with(undefined, Depth.COUNTED, (...source) => binding.replayPlan(...source));
-  return tailOf(messages, plan, undefined);
+  return tailOf(list, plan, undefined);
 }
 
 function planChunks(input, options) {
@@ -84,11 +86,14 @@ function planChunks(input, options) {
     binding.chunkPlan(...source, previousSummary.length, chosen),
   );
   if (!plan) return undefined;
-  const messages = plan.cut.length > 0 ? cutMessages(range.messages, plan, chosen, false) : undefined;
-  const isCut = (start, end) => plan.cut.some((index) => index >= start && index < end);
   return plan.ends.map((end, i) => {
     const start = i === 0 ? 0 : plan.ends[i - 1];
-    return isCut(start, end) ? range.like(messages.slice(start, end)) : range.part(start, end);
+    const inside = plan.cut.flatMap((index, at) => (index >= start && index < end ? [at] : []));
+    if (inside.length === 0) return range.part(start, end);
+    const cut = inside.map((at) => plan.cut[at] - start);
+    const targets = inside.map((at) => plan.targets[at]);
+    const messages = [...range.part(start, end)];
+    return range.like(cutMessages(messages, { cut, targets }, chosen, false));
   });
 }
 

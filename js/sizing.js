@@ -67,8 +67,7 @@ function estimateContextTokens(messages, options) {
 /** The newest usable report behind an index. @param {MessageList} list @param {number} after */
 function lastUsage(list, after) {
   for (let i = list.length - 1; i > after; i--) {
-    const facts = list.usageAt(i);
-    const usageTokens = facts ? binding.reportedTokens(...facts) : null;
+    const usageTokens = list.reportedAt(i);
     if (usageTokens !== null) return { usageTokens, lastUsageIndex: i };
   }
   return { usageTokens: 0, lastUsageIndex: null };

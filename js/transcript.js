@@ -4,13 +4,14 @@
 
 const { appendTo, binding, storeOf } = require("./crossing.js");
 const { invalidArgument } = require("./errors.js");
+const { Kept } = require("./kept.js");
 const { usageFacts } = require("./values.js");
 
 /**
  * What a range looks at. Appending only ever adds behind every range, so that a generation is shared; any other
  * edit begins a new one.
  *
- * @typedef {{ resident: object, messages: any[], usages: ReturnType<typeof usageFacts>[] }} Generation
+ * @typedef {{ resident: object, kept: Kept }} Generation
  */
 
 class TranscriptRange {
@@ -30,7 +31,7 @@ class TranscriptRange {
   }
 
   *[Symbol.iterator]() {
-    for (let i = this.#start; i < this.#end; i++) yield this.#generation.messages[i];
+    for (let i = this.#start; i < this.#end; i++) yield this.#generation.kept.at(i);
   }
 
   /** @param {any} value @returns {{ generation: Generation, start: number, end: number } | undefined} */
@@ -43,12 +44,22 @@ class TranscriptRange {
 
 class Transcript {
   /** @type {Generation | undefined} */
-  #generation = { resident: binding.newResident(), messages: [], usages: [] };
+  #generation;
   /** Numbers of the calls, by which results find them whenever they come. @type {Map<unknown, number>} */
-  #ids = new Map();
+  #ids;
 
-  /** @param {Iterable<any>} [messages] */
-  constructor(messages = []) {
+  /**
+   * @param {Iterable<any>} [messages]
+   * @param {Generation} [generation] what it begins with
+   * @param {Map<unknown, number>} [ids] numbers that calls have already
+   */
+  constructor(
+    messages = [],
+    generation = { resident: binding.newResident(), kept: new Kept() },
+    ids = new Map(),
+  ) {
+    this.#generation = generation;
+    this.#ids = ids;
     if (typeof messages?.[Symbol.iterator] !== "function")
       throw invalidArgument("messages", "an iterable of messages");
     this.#add([...messages]);
@@ -60,7 +71,7 @@ class Transcript {
   }
 
   get length() {
-    return this.#current.messages.length;
+    return this.#current.kept.length;
   }
 
   get memoryUsage() {
@@ -74,38 +85,34 @@ class Transcript {
 
   /** @param {readonly any[]} messages */
   #add(messages) {
-    const { resident, messages: kept, usages } = this.#current;
+    const { resident, kept } = this.#current;
     messages.forEach(checkMessage);
-    const reported = messages.map(usageFacts);
+    const usages = messages.map(usageFacts);
     appendTo(resident, messages, this.#ids);
-    for (const message of messages) kept.push(message);
-    for (const facts of reported) usages.push(facts);
+    kept.push(messages, usages);
   }
 
   /** @param {number} length */
   truncate(length) {
-    const { resident, messages, usages } = this.#current;
-    const end = index(length, messages.length, "length");
-    const edited = binding.editedResident(resident, end, storeOf([]));
-    this.#generation = { resident: edited, messages: messages.slice(0, end), usages: usages.slice(0, end) };
+    const { resident, kept } = this.#current;
+    const end = index(length, kept.length, "length");
+    this.#generation = {
+      resident: binding.editedResident(resident, end, storeOf([])),
+      kept: kept.until(end),
+    };
   }
 
   /** @param {number} at @param {any} message */
   replace(at, message) {
-    const { resident, messages, usages } = this.#current;
-    const place = index(at, messages.length - 1, "index");
+    const { resident, kept } = this.#current;
+    const place = index(at, kept.length - 1, "index");
     const edited = binding.editedResident(resident, place, storeOf([["message", [message]]], 0, this.#ids));
-    const replaced = messages.slice();
-    replaced[place] = message;
-    const reported = usages.slice();
-    reported[place] = usageFacts(message);
-    this.#generation = { resident: edited, messages: replaced, usages: reported };
+    this.#generation = { resident: edited, kept: kept.with(place, message) };
   }
 
   /** @param {number} [start] @param {number} [end] */
   range(start = 0, end = this.length) {
-    const { messages } = this.#current;
-    const last = index(end, messages.length, "end");
+    const last = index(end, this.#current.kept.length, "end");
     return new TranscriptRange(this.#current, index(start, last, "start"), last);
   }
 

@@ -101,7 +101,7 @@ const LONGEST: usize = (1 << 29) - 24;
 /// The conversation text of a passage. Empties it.
 #[napi(catch_unwind)]
 pub fn conversation_text(passage: &mut External<Passage>, options: Option<Object>) -> Result<Utf16String> {
-    let passage = std::mem::take(&mut **passage);
+    let passage = std::mem::take(&mut **passage).loaded()?;
     let range: Vec<Message<'_>> = passage.messages().collect();
     let dialect = Fields::options(options.as_ref()).sizing()?.dialect;
     if range_extent(&range, dialect).units() > LONGEST {

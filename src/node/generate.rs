@@ -97,9 +97,11 @@ struct Task {
 }
 
 impl Task {
-    async fn run(self, host: &NodeHost) -> Finished {
+    async fn run(mut self, host: &NodeHost) -> Finished {
         let log = Log::new(host);
-        let outcome = match self.recovery.as_ref().map_or(Ok(()), Recovery::worth_a_request) {
+        let loaded = std::mem::take(&mut self.compaction.range).loaded();
+        let worth = self.recovery.as_ref().map_or(Ok(()), Recovery::worth_a_request);
+        let outcome = match loaded.map(|range| self.compaction.range = range).and(worth) {
             Ok(()) => self.written(host, &log).await,
             Err(error) => Err(error.into()),
         };

@@ -1,94 +1,252 @@
-//! A session file, read on a thread of Node's pool. The command line alone calls it.
+//! Session files, read on the runtime's threads.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
-use napi::bindgen_prelude::AsyncTask;
-use napi::{Env, JsError, Task};
+use napi::Status;
+use napi::bindgen_prelude::{External, Function, Utf16String};
+use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
+use tokio_util::sync::CancellationToken;
 
-use super::error::Error;
+use super::error::Result;
+use super::error::internal;
+use super::host::{FailureOut, OwnedRun};
+use super::runtime::runtime;
 use crate::error::{CompactionError, ErrorCode};
-use crate::session::projection::SessionContext;
+use crate::session::entry::Id;
+use crate::session::file::{Identity, Session, open, refused};
+use crate::session::index::Index;
+use crate::session::open::Opened;
+use crate::session::scan::{Found, LONGEST_LINE, Scanned, Stretches, read_stretch};
+use crate::transcript::resident::{Elsewhere, Resident};
+use crate::transcript::store::Store;
+
+/// Tasks that read one file: one more than that would wait for the others.
+const READERS: usize = 2;
+/// Calls that may wait; progress that finds the queue full is not told.
+const QUEUE: usize = 16;
+/// Stretches between two tellings of progress.
+const STRETCHES_A_TELLING: u32 = 16;
 
 /// A line of a session file and what is the matter with it.
-#[napi(object)]
+#[napi(object, object_from_js = false)]
 pub struct SessionLine {
     /// The line, from 1.
-    pub line: f64,
+    pub line: u32,
     /// Why it is named.
-    pub reason: String,
+    pub reason: &'static str,
 }
 
-/// The context of a session's newest branch. JSON text keeps the lone surrogates that a string would lose.
-#[napi(object)]
-pub struct Session {
-    /// JSON text of each message: what the latest compaction kept, then what followed it.
-    pub messages: Vec<String>,
-    /// JSON text of the id of the entry that each message came from; null in version 1.
-    pub ids: Vec<Option<String>>,
-    /// JSON text of the latest compaction's summary, a string.
-    pub previous_summary: Option<String>,
-    /// JSON text of the latest compaction's details, an object.
-    pub previous_details: Option<String>,
-    /// Size of the context that the latest compaction replaced, in tokens.
-    pub tokens_before: Option<f64>,
+/// What the callback in `js/session.js` is called with: progress, or an end.
+#[napi(object, object_from_js = false)]
+#[derive(Default)]
+pub struct SessionCall {
+    /// Bytes read so far, where that is told.
+    pub bytes: Option<f64>,
+    /// Bytes of the file.
+    pub total: Option<f64>,
+    /// The context.
+    pub opened: Option<SessionOut>,
+    /// Why there is none.
+    pub failure: Option<FailureOut>,
+}
+
+/// The context of a session's branch.
+#[napi(object, object_from_js = false)]
+pub struct SessionOut {
+    /// The messages by their places.
+    pub session: External<Arc<Session>>,
+    /// How many there are.
+    pub places: u32,
+    /// Those that have to be built of their lines in JavaScript.
+    pub odd: Vec<u32>,
+    /// The one that is the summary of the latest compaction.
+    pub summary: Option<u32>,
     /// Messages at the start whose usage reports speak of another context.
     pub stale: u32,
     /// Whether the branch ends in a compaction.
     pub ends_in_compaction: bool,
-    /// Where the branch begins, when it does so too late.
+    /// Whether entries have no ids.
+    pub linear: bool,
+    /// Whether extension messages still have the role `hookMessage`.
+    pub hook_role: bool,
+    /// Where the branch begins too late.
     pub gap: Option<SessionLine>,
     /// Lines that could not be used.
     pub skipped: Vec<SessionLine>,
+    /// Bytes that were read.
+    pub bytes_read: f64,
+    /// The most bytes that were held at once.
+    pub peak_buffered: f64,
 }
 
-impl From<SessionContext> for Session {
-    fn from(context: SessionContext) -> Self {
-        let line = |line: u64, reason: &str| SessionLine { line: line as f64, reason: reason.to_owned() };
-        let previous = context.previous.unwrap_or_default();
-        let (messages, ids) = context.messages.into_iter().map(|message| (message.json, message.id)).unzip();
-        Self {
-            messages,
-            ids,
-            previous_summary: previous.summary,
-            previous_details: previous.details,
-            tokens_before: previous.tokens_before,
-            stale: context.stale as u32,
-            ends_in_compaction: context.ends_in_compaction,
-            gap: context.gap.map(|gap| line(gap.line, gap.reason)),
-            skipped: context.skipped.iter().map(|skipped| line(skipped.line, skipped.reason)).collect(),
+type Callback = ThreadsafeFunction<SessionCall, (), SessionCall, Status, false, false, QUEUE>;
+
+/// One file under reading.
+struct Reading {
+    path: PathBuf,
+    leaf: Option<Id>,
+    identity: Identity,
+    stretches: Mutex<Stretches<std::fs::File>>,
+    found: Mutex<Vec<(u32, Found)>>,
+    peak: Mutex<[usize; READERS]>,
+    cancel: CancellationToken,
+    callback: Callback,
+}
+
+/// Begins to read a session file; the callback hears of progress and of the end.
+#[napi(catch_unwind)]
+pub fn open_session(
+    run: &External<OwnedRun>,
+    path: String,
+    leaf: Option<Utf16String>,
+    callback: Function<SessionCall, ()>,
+) -> Result<()> {
+    let builder = callback.build_threadsafe_function::<SessionCall>().max_queue_size::<QUEUE>();
+    let callback = builder.build_callback(|context| Ok(context.value)).map_err(|e| internal(&e))?;
+    let cancel = run.0.cancel.clone();
+    let leaf = leaf.map(|leaf| Id::of_string(&leaf));
+    let runtime = runtime()?;
+    runtime.spawn(async move {
+        let path = PathBuf::from(path);
+        let (file, identity) = match open(&path) {
+            Ok(opened) => opened,
+            Err(error) => return end(&callback, Err(error)),
+        };
+        let stretches = Mutex::new(Stretches::new(file, LONGEST_LINE));
+        let (found, peak) = (Mutex::default(), Mutex::default());
+        let reading = Arc::new(Reading { path, leaf, identity, stretches, found, peak, cancel, callback });
+        let tasks = [0, 1].map(|reader| tokio::spawn(Arc::clone(&reading).read(reader)));
+        let mut outcome = Ok(());
+        for task in tasks {
+            let panicked = || CompactionError::new(ErrorCode::Internal, "panic in openSession");
+            outcome = outcome.and(task.await.unwrap_or_else(|_| Err(panicked())));
         }
+        if !reading.cancel.is_cancelled() {
+            end(&reading.callback, outcome.and_then(|()| reading.opened()));
+        }
+    });
+    Ok(())
+}
+
+fn end(callback: &Callback, opened: crate::error::Result<SessionOut>) {
+    let call = match opened {
+        Ok(opened) => SessionCall { opened: Some(opened), ..SessionCall::default() },
+        Err(error) => SessionCall { failure: Some((&error).into()), ..SessionCall::default() },
+    };
+    callback.call(call, ThreadsafeFunctionCallMode::Blocking);
+}
+
+impl Reading {
+    /// Reads stretches until there are none.
+    async fn read(self: Arc<Self>, reader: usize) -> crate::error::Result<()> {
+        let (mut text, mut index) = (Vec::new(), Index::default());
+        while !self.cancel.is_cancelled() {
+            let Some(stretch) = self.next(&mut text)? else { break };
+            if let Some(peak) = self.peak.lock().ok().as_deref_mut().and_then(|peak| peak.get_mut(reader)) {
+                *peak = text.capacity().max(*peak);
+            }
+            let found = read_stretch(stretch, &text, &mut index);
+            if let Ok(mut all) = self.found.lock() {
+                all.push((stretch.index, found));
+            }
+            if stretch.index % STRETCHES_A_TELLING == 0 {
+                self.tell();
+            }
+            // Other runs share the two threads.
+            tokio::task::yield_now().await;
+        }
+        Ok(())
+    }
+
+    fn next(&self, text: &mut Vec<u8>) -> crate::error::Result<Option<crate::session::scan::Stretch>> {
+        let Ok(mut stretches) = self.stretches.lock() else { return Ok(None) };
+        stretches.next(text).map_err(|error| refused(&self.path, &error))
+    }
+
+    fn tell(&self) {
+        let bytes = self.stretches.lock().map_or(0, |stretches| stretches.read);
+        let call = SessionCall {
+            bytes: Some(bytes as f64),
+            total: Some(self.identity.size as f64),
+            ..SessionCall::default()
+        };
+        self.callback.call(call, ThreadsafeFunctionCallMode::NonBlocking);
+    }
+
+    fn opened(&self) -> crate::error::Result<SessionOut> {
+        let mut found = self.found.lock().map(|mut found| std::mem::take(&mut *found)).unwrap_or_default();
+        found.sort_by_key(|(index, _)| *index);
+        let mut scanned = Scanned::default();
+        for (_, found) in found {
+            scanned.add(found);
+        }
+        let opened = Opened::of(&self.path, self.identity.clone(), scanned, self.leaf)?;
+        let line = |line: u32, reason| SessionLine { line, reason };
+        Ok(SessionOut {
+            session: External::new(opened.session),
+            places: opened.places,
+            odd: opened.odd,
+            summary: opened.summary,
+            stale: opened.stale,
+            ends_in_compaction: opened.ends_in_compaction,
+            linear: opened.linear,
+            hook_role: opened.hook_role,
+            gap: opened.gap.map(|gap| line(gap.line, gap.reason)),
+            skipped: opened.skipped.iter().map(|skipped| line(skipped.line, skipped.reason)).collect(),
+            bytes_read: self.stretches.lock().map_or(0, |stretches| stretches.read) as f64,
+            peak_buffered: self.peak.lock().map_or(0, |peak| peak.iter().sum::<usize>()) as f64,
+        })
     }
 }
 
-/// The reading of one file.
-pub struct ReadSession(PathBuf);
-
-impl Task for ReadSession {
-    type Output = Result<SessionContext, Error>;
-    type JsValue = Session;
-
-    fn compute(&mut self) -> napi::Result<Self::Output> {
-        let read = catch_unwind(AssertUnwindSafe(|| SessionContext::read(&self.0)));
-        Ok(read.unwrap_or_else(|panic| Err(panicked(panic.as_ref()))).map_err(Error::from))
-    }
-
-    // A task's own errors have Node-API's codes only; ours are made here, on the thread of JavaScript.
-    fn resolve(&mut self, env: Env, read: Self::Output) -> napi::Result<Session> {
-        read.map(Session::from).map_err(|error| napi::Error::from(JsError::from(error).into_unknown(env)))
-    }
+/// The resident transcript of a session: its messages where they are, stores in place of some.
+#[napi(catch_unwind)]
+pub fn session_resident(
+    session: &External<Arc<Session>>,
+    places: u32,
+    odd: Vec<u32>,
+    stores: Vec<&mut External<Store>>,
+) -> External<Resident> {
+    let here = odd.into_iter().zip(stores.into_iter().map(|store| std::mem::take(&mut **store)));
+    let elsewhere: Arc<dyn Elsewhere> = Arc::clone(&**session) as Arc<dyn Elsewhere>;
+    External::new(Resident::of(&elsewhere, places, here.collect()))
 }
 
-fn panicked(panic: &(dyn Any + Send)) -> CompactionError {
-    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    CompactionError::new(ErrorCode::Internal, text.unwrap_or_else(|| "panic".to_owned()))
+/// The lines that some messages come from.
+#[napi(catch_unwind)]
+pub fn session_lines(session: &External<Arc<Session>>, places: Vec<u32>) -> Result<Vec<String>> {
+    let lines = session.lines(&places)?;
+    Ok(lines.iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect())
 }
 
-/// Reads a session file.
-#[napi(catch_unwind, ts_return_type = "Promise<Session>")]
-pub fn read_session(path: String) -> AsyncTask<ReadSession> {
-    AsyncTask::new(ReadSession(PathBuf::from(path)))
+/// The line of the edit of a message; empty where there is none.
+#[napi(catch_unwind)]
+pub fn session_edit(session: &External<Arc<Session>>, place: u32) -> Result<String> {
+    Ok(String::from_utf8_lossy(&session.edit_line(place)?).into_owned())
+}
+
+/// The number of a call's id, where a message of the file has it.
+#[napi(catch_unwind)]
+pub fn session_call(session: &External<Arc<Session>>, id: Utf16String) -> Option<u32> {
+    session.call(Id::of_string(&id))
+}
+
+/// How many ids have numbers.
+#[napi(catch_unwind)]
+pub fn session_call_count(session: &External<Arc<Session>>) -> u32 {
+    session.call_count() as u32
+}
+
+/// The context's size that a message reports.
+#[napi(catch_unwind)]
+pub fn session_reported(session: &External<Arc<Session>>, place: u32) -> Option<f64> {
+    session.reported(place)
+}
+
+/// Bytes that were read since a session was opened.
+#[napi(catch_unwind)]
+pub fn session_bytes_read(session: &External<Arc<Session>>) -> f64 {
+    session.read_since() as f64
 }

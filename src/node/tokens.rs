@@ -82,7 +82,7 @@ pub fn summary_fits(
     };
     let tables = Tables::of(&encoding, tables)?;
     answer(&done, async move {
-        let mut guard = question.guard(tables.encoding().await?);
+        let mut guard = question.guard(tables.encoding().await?)?;
         loop {
             if let Some(exceeds) = guard.step() {
                 return Ok(TokensOut { fits: Some(!exceeds), ..TokensOut::default() });
@@ -103,14 +103,18 @@ struct Question {
 }
 
 impl Question {
-    fn guard(self, encoding: Arc<Encoding>) -> ExactGuard {
+    fn guard(self, encoding: Arc<Encoding>) -> crate::error::Result<ExactGuard> {
         let text = |passage: Passage| {
+            let passage = passage.loaded()?;
             let range: Vec<Message<'_>> = passage.messages().collect();
-            String::from_utf16_lossy(&conversation(&range, self.dialect))
+            Ok(String::from_utf16_lossy(&conversation(&range, self.dialect)))
         };
-        let texts =
-            SummaryTexts { history: text(self.history), prefix: text(self.prefix), previous: self.previous };
-        ExactGuard::new(encoding, texts, &self.prompts, self.limit)
+        let texts = SummaryTexts {
+            history: text(self.history)?,
+            prefix: text(self.prefix)?,
+            previous: self.previous,
+        };
+        Ok(ExactGuard::new(encoding, texts, &self.prompts, self.limit))
     }
 }
 

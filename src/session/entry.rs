@@ -1,16 +1,24 @@
-//! One line of a session file: what the tree needs of it, and its text.
+//! One line of a session file: its place, its links, and what a projection has to know of it.
+
+use std::hash::{DefaultHasher, Hasher};
 
 use super::json::{Members, number, text};
+use crate::transcript::part::Role;
 
 /// What an entry does to the context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// A header.
     Session,
+    /// A message.
     Message,
+    /// A checkpoint.
     Compaction,
+    /// The summary of a branch that was left.
     BranchSummary,
+    /// A message of an extension.
     CustomMessage,
+    /// Other content for an earlier entry, or none.
     ContextEdit,
     /// State of pi that the model never sees: a label, usage, a change of model.
     State,
@@ -19,7 +27,9 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    fn of(name: &[u8]) -> Self {
+    /// The kind of an entry by the content of its type.
+    #[must_use]
+    pub fn of(name: &[u8]) -> Self {
         match name {
             b"session" => Self::Session,
             b"message" => Self::Message,
@@ -37,50 +47,123 @@ impl Kind {
         }
     }
 
-    fn has_payload(self) -> bool {
-        !matches!(self, Self::State | Self::Unknown)
-    }
-}
-
-/// The content of an id, compared as JavaScript compares strings.
-pub(super) type Id = Box<[u8]>;
-
-/// An entry as it stands in the file.
-#[derive(Debug, Clone)]
-pub(super) struct Entry {
-    /// Its line, from 1.
-    pub(super) line: u64,
-    pub(super) kind: Kind,
-    pub(super) id: Option<Id>,
-    /// The entry before it on its branch; an empty one counts as none, as in pi.
-    pub(super) parent: Option<Id>,
-    /// JSON text of the line; empty where nothing in it reaches the context.
-    pub(super) text: Box<str>,
-}
-
-impl Entry {
-    /// Reads a line's members.
-    pub(super) fn new(line: u64, source: &str, members: &Members<'_>) -> Self {
-        let id = |name| members.get(name).and_then(text).map(|content| Id::from(&*content));
-        let kind = members.get("type").and_then(text).map_or(Kind::Unknown, |name| Kind::of(&name));
-        Self {
-            line,
-            kind,
-            id: id("id"),
-            parent: id("parentId").filter(|parent| !parent.is_empty()),
-            text: if kind.has_payload() { source.into() } else { Box::default() },
+    /// The role of the message that an entry of this kind is by itself.
+    #[must_use]
+    pub fn role(self) -> Option<Role> {
+        match self {
+            Self::CustomMessage => Some(Role::Custom),
+            Self::BranchSummary => Some(Role::BranchSummary),
+            Self::Compaction => Some(Role::CompactionSummary),
+            _ => None,
         }
     }
+}
 
-    /// The members of the line's object.
-    pub(super) fn members(&self) -> Option<Members<'_>> {
-        Members::parse(&self.text).ok()
+/// An id, as a number that stands for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Id(pub u64);
+
+impl Id {
+    /// The number of an id's content: the same for the same content, in this process and any other.
+    #[must_use]
+    pub fn of(content: &[u8]) -> Self {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(content);
+        Self(hasher.finish())
     }
 
-    /// The version that a header states: 1 where it states none.
-    pub(super) fn version(&self) -> f64 {
-        let members = self.members();
-        members.and_then(|members| members.present("version").map(stated)).unwrap_or(1.0)
+    /// The same of a string of JavaScript: a lone surrogate stands as its own three bytes, as in [`text`].
+    #[must_use]
+    pub fn of_string(id: &[u16]) -> Self {
+        let mut content = Vec::with_capacity(id.len());
+        for unit in char::decode_utf16(id.iter().copied()) {
+            match unit {
+                Ok(character) => {
+                    let mut bytes = [0; 4];
+                    content.extend_from_slice(character.encode_utf8(&mut bytes).as_bytes());
+                }
+                Err(lone) => {
+                    let unit = lone.unpaired_surrogate();
+                    let [high, low] = [(unit >> 6) as u8 & 0x3f, unit as u8 & 0x3f];
+                    content.extend([0xed, 0x80 | high, 0x80 | low]);
+                }
+            }
+        }
+        Self::of(&content)
+    }
+}
+
+/// Whether the message of an entry is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Body {
+    /// It has none, or none that is built of its line alone.
+    None,
+    /// Its records are gathered.
+    Gathered,
+    /// It has to be built in another way.
+    Odd,
+}
+
+/// An entry as it stands in the file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Entry {
+    /// Where its line begins, in bytes.
+    pub offset: u64,
+    /// Bytes of its line.
+    pub length: u32,
+    /// Its line, from 1.
+    pub line: u32,
+    /// Its id.
+    pub id: Option<Id>,
+    /// The entry before it on its branch; an empty id counts as none, as in pi.
+    pub parent: Option<Id>,
+    /// What it does to the context.
+    pub kind: Kind,
+    /// Whether its message is known.
+    pub body: Body,
+    /// Words of its message's records, from and to.
+    pub words: (u32, u32),
+    /// The context's size that its message reports, in tokens.
+    pub reported: Option<f64>,
+}
+
+/// What a projection has to know of entries that are not plain messages.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Facts {
+    /// Of a header: the version that it states.
+    pub version: f64,
+    /// Of a compaction: the first entry that it keeps, by id.
+    pub first_kept: Option<Id>,
+    /// And in version 1, by line.
+    pub first_kept_line: Option<f64>,
+    /// Of a compaction: whether it carries a system message. Of a message: whether it is one.
+    pub is_system: bool,
+    /// Of an edit: the entry whose content it replaces.
+    pub target: Option<Id>,
+    /// Of an edit: whether it takes the entry out.
+    pub omits: bool,
+}
+
+impl Facts {
+    /// The facts of an entry by its members.
+    #[must_use]
+    pub fn of(kind: Kind, members: &Members<'_>) -> Self {
+        let id = |name| members.get(name).and_then(text).map(|content| Id::of(&content));
+        let object = |name| members.get(name).filter(|value| value.starts_with('{'));
+        let is_system = match kind {
+            Kind::Message => object("message")
+                .and_then(|message| Members::parse(message).ok())
+                .is_some_and(|message| message.is("role", "system")),
+            _ => object("systemMessage").is_some(),
+        };
+        Self {
+            version: members.present("version").map_or(1.0, stated),
+            first_kept: id("firstKeptEntryId"),
+            first_kept_line: members.get("firstKeptEntryIndex").and_then(number),
+            is_system,
+            target: id("targetId"),
+            omits: members.get("replacement") == Some("null"),
+        }
     }
 }
 

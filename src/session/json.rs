@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
@@ -33,7 +33,12 @@ impl<'a> Members<'a> {
     pub fn parse(text: &'a str) -> Result<Self, NoObject> {
         serde_json::from_str(text).map_err(|error| match error.classify() {
             Category::Eof => NoObject::CutOff,
-            Category::Data => NoObject::OtherValue,
+            // Refused at its first byte: whether the rest is JSON has to be looked at.
+            Category::Data => match serde_json::from_str::<IgnoredAny>(text) {
+                Ok(_) => NoObject::OtherValue,
+                Err(error) if error.classify() == Category::Eof => NoObject::CutOff,
+                Err(_) => NoObject::NoJson,
+            },
             Category::Syntax | Category::Io => NoObject::NoJson,
         })
     }
@@ -56,17 +61,6 @@ impl<'a> Members<'a> {
     pub fn is(&self, name: &str, expected: &str) -> bool {
         self.get(name).is_some_and(|value| is_text(value, expected))
     }
-
-    /// JSON text of the object with one member replaced, or taken out where `value` is `None`.
-    #[must_use]
-    pub fn with(&self, name: &str, value: Option<&str>) -> String {
-        let mut object = ObjectText::default();
-        for (key, kept) in self.0.iter().filter(|(key, _)| !is_text(key.get(), name)) {
-            object.push(key.get(), Some(kept.get()));
-        }
-        object.member(name, value);
-        object.finish()
-    }
 }
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -88,32 +82,6 @@ impl<'de> Deserialize<'de> for Members<'de> {
             }
         }
         deserializer.deserialize_map(Pairs)
-    }
-}
-
-/// An object's text in the making.
-#[derive(Debug, Default)]
-pub struct ObjectText(String);
-
-impl ObjectText {
-    /// Adds a member unless its value is absent. The name must need no escapes.
-    pub fn member(&mut self, name: &str, value: Option<&str>) {
-        self.push(&format!("\"{name}\""), value);
-    }
-
-    fn push(&mut self, key: &str, value: Option<&str>) {
-        let Some(value) = value else { return };
-        self.0.push(if self.0.is_empty() { '{' } else { ',' });
-        self.0.push_str(key);
-        self.0.push(':');
-        self.0.push_str(value);
-    }
-
-    /// The whole text.
-    #[must_use]
-    pub fn finish(mut self) -> String {
-        self.0.push_str(if self.0.is_empty() { "{}" } else { "}" });
-        self.0
     }
 }
 
@@ -170,9 +138,6 @@ mod tests {
         assert_eq!(members.get("a"), Some(r#"{"b":[]}"#));
         assert_eq!(members.get("c"), Some("null"));
         assert_eq!(members.present("c"), None);
-        assert_eq!(members.with("a", Some("2")), r#"{"c":null,"a":2}"#);
-        assert_eq!(members.with("c", None), r#"{"a":1,"\u0061":{"b":[]}}"#);
-        assert_eq!(Members::parse("{}").unwrap().with("a", None), "{}");
     }
 
     #[test]

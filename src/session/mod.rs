@@ -1,14 +1,21 @@
 //! pi's session files: JSON lines that form a tree, read and never written.
 //!
-//! A file is scanned once, its newest branch is followed to the root, and the branch is projected to the messages
-//! that pi would send. Messages stay JSON text all the way: `JSON.parse` accepts strings that Rust's cannot hold.
+//! A file is read once, in stretches of whole lines (`scan`). Bytes are indexed sixty-four at a time (`index`); a line
+//! in the form in which pi writes is walked once, by `cursor` and `gather`, any other by `json` in a slower, exact way
+//! (`line`). Of the entries a branch is followed to the root (`tree`) and projected to the messages that pi would send
+//! (`projection`). What stays are places and sizes (`file`).
 
 #![forbid(unsafe_code)]
 
-mod date;
-mod entry;
+pub mod cursor;
+pub mod entry;
+pub mod file;
+pub mod gather;
+pub mod index;
 pub mod json;
-mod message;
+pub mod line;
+pub mod open;
 pub mod projection;
 pub mod scan;
-mod tree;
+pub mod text;
+pub mod tree;

@@ -1,180 +1,232 @@
-//! Lines to entries: buffered reads of a file that is never written.
+//! A session file as entries: read in stretches of whole lines, each line once.
 
-use std::fs::{File, metadata};
-use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::collections::HashMap;
+use std::io::{self, Read};
 
-use super::entry::{Entry, Kind};
-use super::json::{Members, NoObject};
-use crate::error::{CompactionError, Result};
+use super::entry::{Entry, Facts, Id};
+use super::index::Index;
+use super::line::{Source, read_line};
+use crate::transcript::part::{Part, Tag};
 
 /// The longest line that is read, in bytes; longer ones are passed over without being held.
 pub const LONGEST_LINE: usize = 64 << 20;
-/// Size of one read in bytes.
-const READ_BYTES: usize = 1 << 18;
+/// Bytes of a stretch, longer lines aside: small enough for the nearer caches.
+const STRETCH: usize = 256 << 10;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A line that could not be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
     /// The line, from 1.
-    pub line: u64,
+    pub line: u32,
     /// Why, in words that quote nothing of the file.
     pub reason: &'static str,
 }
 
-/// What a file holds.
+/// A file under reading, one stretch after the other.
+pub struct Stretches<R> {
+    source: R,
+    /// The beginning of a line whose end was not read yet.
+    carried: Vec<u8>,
+    /// Where the next stretch begins, in bytes.
+    offset: u64,
+    next: u32,
+    longest: usize,
+    /// Bytes that were read.
+    pub read: u64,
+}
+
+/// Where a stretch stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    /// Which one, from 0.
+    pub index: u32,
+    /// Where it begins, in bytes.
+    pub offset: u64,
+    /// Whether a line longer than the longest was passed over before it.
+    pub passed_over: bool,
+}
+
+impl<R: Read> Stretches<R> {
+    /// A source that was not read yet.
+    pub fn new(source: R, longest: usize) -> Self {
+        Self { source, carried: Vec::new(), offset: 0, next: 0, longest, read: 0 }
+    }
+
+    /// Fills `text` with the next whole lines; `None` at the end.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub fn next(&mut self, text: &mut Vec<u8>) -> io::Result<Option<Stretch>> {
+        let mut offset = self.offset;
+        let mut passed_over = false;
+        text.clear();
+        text.append(&mut self.carried);
+        loop {
+            let before = text.len();
+            // A long line is to grow what holds it by a part and not to double it.
+            text.reserve_exact(STRETCH.max(before / 8));
+            let got = self.source.by_ref().take(STRETCH as u64).read_to_end(text)?;
+            self.read += got as u64;
+            if got == 0 {
+                break;
+            }
+            let fresh = text.get(before..).unwrap_or_default();
+            if let Some(last) = fresh.iter().rposition(|&byte| byte == b'\n') {
+                self.carried.extend(text.drain(before + last + 1..));
+                break;
+            }
+            if text.len() > self.longest {
+                offset += text.len() as u64 + self.pass_over(text)?;
+                passed_over = true;
+            }
+        }
+        if text.is_empty() && !passed_over {
+            return Ok(None);
+        }
+        self.offset = offset + text.len() as u64;
+        let stretch = Stretch { index: self.next, offset, passed_over };
+        self.next += 1;
+        Ok(Some(stretch))
+    }
+
+    /// Reads on to the end of the line, and leaves what stands behind it in `text`.
+    fn pass_over(&mut self, text: &mut Vec<u8>) -> io::Result<u64> {
+        let mut passed = 0;
+        loop {
+            text.clear();
+            let got = self.source.by_ref().take(STRETCH as u64).read_to_end(text)?;
+            self.read += got as u64;
+            match text.iter().position(|&byte| byte == b'\n') {
+                Some(end) => {
+                    drop(text.drain(..=end));
+                    return Ok(passed + end as u64 + 1);
+                }
+                None if got == 0 => return Ok(passed),
+                None => passed += got as u64,
+            }
+        }
+    }
+}
+
+/// The entries of a stretch. Lines count from its first.
 #[derive(Debug, Default)]
-pub(super) struct Scanned {
+pub struct Found {
     /// In file order, headers included: version 1 counts them.
-    pub(super) entries: Vec<Entry>,
-    pub(super) skipped: Vec<Skipped>,
+    pub entries: Vec<Entry>,
+    /// Records of all messages.
+    pub words: Vec<u32>,
+    /// The ids of calls.
+    pub calls: Calls,
+    /// Of the entries with these indices.
+    pub facts: Vec<(u32, Facts)>,
+    /// Lines that could not be used.
+    pub skipped: Vec<Skipped>,
+    /// How many lines there were.
+    pub lines: u32,
+}
+
+/// Ids of calls, each with a number.
+#[derive(Debug, Clone, Default)]
+pub struct Calls {
+    ids: Vec<Id>,
+    numbers: HashMap<Id, u32>,
+}
+
+impl Calls {
+    /// The number of an id that was met.
+    #[must_use]
+    pub fn find(&self, id: Id) -> Option<u32> {
+        self.numbers.get(&id).copied()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// The number of an id: a new one where it was not met before.
+    pub fn number(&mut self, id: Id) -> u32 {
+        *self.numbers.entry(id).or_insert_with(|| {
+            self.ids.push(id);
+            self.ids.len() as u32 - 1
+        })
+    }
+}
+
+/// Reads the lines of a stretch.
+#[must_use]
+pub fn read_stretch(stretch: Stretch, text: &[u8], index: &mut Index) -> Found {
+    index.fill(text);
+    let mut found = Found::default();
+    let (mut start, mut first_quote) = (0, 0);
+    if stretch.passed_over {
+        found.lines += 1;
+        found.skipped.push(Skipped { line: found.lines, reason: "longer than 64 MiB" });
+    }
+    for line in &index.lines {
+        found.lines += 1;
+        let quotes = index.quotes.get(first_quote..line.quotes as usize).unwrap_or_default();
+        let bytes = text.get(start..line.end as usize).unwrap_or_default();
+        let is_marked = stretch.offset == 0 && start == 0 && bytes.starts_with(BYTE_ORDER_MARK);
+        let source = Source {
+            text,
+            quotes,
+            offset: stretch.offset,
+            start: if is_marked { start + BYTE_ORDER_MARK.len() } else { start },
+            end: start + bytes.strip_suffix(b"\r").unwrap_or(bytes).len(),
+            line: found.lines,
+            is_ended: text.get(line.end as usize) == Some(&b'\n'),
+            is_ascii: line.ascii,
+            is_strict: line.plain && (line.ascii || std::str::from_utf8(bytes).is_ok()),
+        };
+        read_line(&source, &mut found);
+        start = line.end as usize + 1;
+        first_quote = line.quotes as usize;
+    }
+    found
+}
+
+/// All entries of a file.
+#[derive(Debug, Default)]
+pub struct Scanned {
+    /// In file order, headers included.
+    pub entries: Vec<Entry>,
+    /// Records of all messages; ids of calls have the same number throughout.
+    pub words: Vec<u32>,
+    /// Of the entries with these indices.
+    pub facts: HashMap<u32, Facts>,
+    /// Lines that could not be used, in file order.
+    pub skipped: Vec<Skipped>,
+    /// Ids of the calls of all messages.
+    pub calls: Calls,
+    lines: u32,
 }
 
 impl Scanned {
-    pub(super) fn skip(&mut self, line: u64, reason: &'static str) {
-        self.skipped.push(Skipped { line, reason });
-    }
-}
-
-/// Reads the entries of a session file.
-pub(super) fn scan_file(path: &Path) -> Result<Scanned> {
-    let kind = metadata(path).map_err(|error| refused(path, &error))?;
-    if kind.is_dir() {
-        return Err(fault(path, "a folder; give the path of a session's .jsonl file in it"));
-    }
-    if !kind.is_file() {
-        return Err(fault(path, "not a regular file; copy the session to one first"));
-    }
-    let file = File::open(path).map_err(|error| refused(path, &error))?;
-    let scanned = scan(BufReader::with_capacity(READ_BYTES, file), LONGEST_LINE);
-    let scanned = scanned.map_err(|error| refused(path, &error))?;
-    let usable = |entry: &Entry| !matches!(entry.kind, Kind::Session | Kind::Unknown);
-    if scanned.entries.iter().any(usable) {
-        return Ok(scanned);
-    }
-    Err(fault(path, emptiness(&scanned, kind.len())))
-}
-
-fn emptiness(scanned: &Scanned, bytes: u64) -> &'static str {
-    if bytes == 0 {
-        "empty; give the path of a session that pi has written to"
-    } else if scanned.entries.iter().any(|entry| entry.kind == Kind::Session) {
-        "a session without entries; say something in it first"
-    } else {
-        "no pi session: none of its lines is an entry of one; give the path of a session's .jsonl file"
-    }
-}
-
-fn refused(path: &Path, error: &io::Error) -> CompactionError {
-    match error.kind() {
-        io::ErrorKind::NotFound => fault(path, "not there; check the path"),
-        io::ErrorKind::PermissionDenied => fault(path, "not readable by this user; check its permissions"),
-        _ => fault(path, &format!("not readable ({error}); check the file and its disk")),
-    }
-}
-
-fn fault(path: &Path, what: &str) -> CompactionError {
-    CompactionError::session(format!("{}: {what}", path.display()))
-}
-
-/// Reads entries from lines that end at LF only; other line breaks of Unicode are ordinary text.
-pub(super) fn scan(mut reader: impl BufRead, longest: usize) -> io::Result<Scanned> {
-    let mut scanned = Scanned::default();
-    let mut bytes = Vec::new();
-    for line in 1.. {
-        bytes.clear();
-        if reader.by_ref().take(longest as u64 + 1).read_until(b'\n', &mut bytes)? == 0 {
-            break;
+    /// Adds what was found in the next stretch.
+    pub fn add(&mut self, found: Found) {
+        let Found { entries, words, calls, facts, skipped, lines } = found;
+        let (first, first_word) = (self.entries.len() as u32, self.words.len() as u32);
+        let numbers: Vec<u32> = calls.ids.iter().map(|id| self.calls.number(*id)).collect();
+        self.words.extend(words);
+        for record in self.words.get_mut(first_word as usize..).unwrap_or_default().chunks_exact_mut(2) {
+            if let [word, id] = record
+                && matches!(Part::tag_of(*word), Some(Tag::CallId | Tag::ResultId))
+            {
+                *id = numbers.get(*id as usize).copied().unwrap_or(*id);
+            }
         }
-        let ended = bytes.last() == Some(&b'\n');
-        if !ended && bytes.len() > longest {
-            reader.skip_until(b'\n')?;
-            scanned.skip(line, "longer than 64 MiB");
-            continue;
-        }
-        let text = if line == 1 { bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes) } else { &bytes };
-        // As pi decodes: what is no UTF-8 becomes U+FFFD and does not lose the line.
-        take_line(&mut scanned, line, &String::from_utf8_lossy(text), ended);
-    }
-    Ok(scanned)
-}
-
-fn take_line(scanned: &mut Scanned, line: u64, text: &str, ended: bool) {
-    if text.trim().is_empty() {
-        return;
-    }
-    let members = match Members::parse(text) {
-        Ok(members) => members,
-        Err(fault) => return scanned.skip(line, reason(fault, ended)),
-    };
-    if members.get("type").and_then(super::json::text).is_none() {
-        scanned.skip(line, "an entry without a type");
-    }
-    let entry = Entry::new(line, text, &members);
-    if entry.kind == Kind::Message && !members.get("message").is_some_and(|message| message.starts_with('{'))
-    {
-        scanned.skip(line, "a message entry without a message");
-    }
-    scanned.entries.push(entry);
-}
-
-fn reason(fault: NoObject, ended: bool) -> &'static str {
-    match fault {
-        NoObject::OtherValue => "not a JSON object",
-        NoObject::CutOff if !ended => "cut off: the file ends inside this line",
-        NoObject::CutOff | NoObject::NoJson => "not valid JSON",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn scanned(text: &[u8]) -> Scanned {
-        scan(text, LONGEST_LINE).unwrap()
-    }
-
-    fn faults(scanned: &Scanned) -> Vec<(u64, &str)> {
-        scanned.skipped.iter().map(|skipped| (skipped.line, skipped.reason)).collect()
-    }
-
-    #[test]
-    fn lines_end_at_lf_only() {
-        let text = "\u{feff}{\"type\":\"session\",\"id\":\"s\"}\r\n\r\n{\"type\":\"custom\",\"data\":\"a\u{2028}b\u{2029}c\u{85}d\"}";
-        let found = scanned(text.as_bytes());
-        assert_eq!(found.entries.iter().map(|entry| entry.line).collect::<Vec<_>>(), [1, 3]);
-        assert!(found.skipped.is_empty());
-    }
-
-    #[test]
-    fn bad_lines_are_counted_and_good_ones_load() {
-        let found = scanned(b"{\"type\":\"session\"}\n{\"type\":\n[]\n7\n{}\n{\"type\":\"message\"}\n{\"type\":\"label\"}\n{\"ty");
-        let expected = [
-            (2, "not valid JSON"),
-            (3, "not a JSON object"),
-            (4, "not a JSON object"),
-            (5, "an entry without a type"),
-            (6, "a message entry without a message"),
-            (8, "cut off: the file ends inside this line"),
-        ];
-        assert_eq!(faults(&found), expected);
-        assert_eq!(found.entries.len(), 4);
-    }
-
-    #[test]
-    fn long_lines_are_passed_over() {
-        let label = "{\"type\":\"label\"}\n";
-        let text = format!("{label}{{\"type\":\"label\",\"x\":\"{}\"}}\n{label}", "x".repeat(100));
-        let found = scan(BufReader::with_capacity(7, text.as_bytes()), 40).unwrap();
-        assert_eq!(faults(&found), [(2, "longer than 64 MiB")]);
-        assert_eq!(found.entries.iter().map(|entry| entry.line).collect::<Vec<_>>(), [1, 3]);
-        let exact = scan(label.as_bytes(), label.len() - 1).unwrap();
-        assert_eq!(exact.entries.len(), 1);
-    }
-
-    #[test]
-    fn invalid_utf8_does_not_lose_the_line() {
-        assert_eq!(scanned(b"{\"type\":\"label\",\"label\":\"\xff\xfe\"}").entries.len(), 1);
+        self.entries.extend(entries.into_iter().map(|entry| Entry {
+            line: entry.line + self.lines,
+            words: (entry.words.0 + first_word, entry.words.1 + first_word),
+            ..entry
+        }));
+        self.facts.extend(facts.into_iter().map(|(at, facts)| (at + first, facts)));
+        self.skipped.extend(
+            skipped.into_iter().map(|skipped| Skipped { line: skipped.line + self.lines, ..skipped }),
+        );
+        self.lines += lines;
     }
 }

@@ -1,9 +1,8 @@
-//! The newest branch of a session: from its last entry back to the root.
+//! A branch of a session: from one of its entries back to the root.
 
 use std::collections::HashMap;
 
-use super::entry::{Entry, Kind};
-use super::json::number;
+use super::entry::{Entry, Facts, Id, Kind};
 use super::scan::Scanned;
 
 /// The first version whose entries name themselves and their parents.
@@ -15,78 +14,113 @@ const CUSTOM_ROLE_VERSION: f64 = 3.0;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gap {
     /// Line of the first entry, from 1.
-    pub line: u64,
+    pub line: u32,
     /// Why nothing before it is read.
     pub reason: &'static str,
 }
 
-/// The entries from the root to the newest.
+/// The entries from the root to a leaf, by their index in the file.
 #[derive(Debug)]
-pub(super) struct Branch<'s> {
-    pub(super) path: Vec<&'s Entry>,
-    pub(super) gap: Option<Gap>,
+pub struct Branch<'s> {
+    /// In order.
+    pub path: Vec<u32>,
+    /// Where it begins too late.
+    pub gap: Option<Gap>,
     /// Whether the file is a line of entries without ids.
-    pub(super) linear: bool,
+    pub linear: bool,
     /// Whether extension messages still have the role `hookMessage`.
-    pub(super) hook_role: bool,
-    entries: &'s [Entry],
+    pub hook_role: bool,
+    scanned: &'s Scanned,
 }
 
 impl<'s> Branch<'s> {
-    pub(super) fn newest(scanned: &'s Scanned) -> Self {
-        let entries = scanned.entries.as_slice();
-        let version = version(entries);
+    /// The branch of a leaf, else of the newest entry; `None` where there is no such leaf.
+    #[must_use]
+    pub fn of(scanned: &'s Scanned, leaf: Option<Id>) -> Option<Self> {
+        let version = version(scanned);
         let linear = version < TREE_VERSION;
-        let (path, gap) = if linear { (line(entries), None) } else { climb(entries) };
-        Self { path, gap, linear, hook_role: version < CUSTOM_ROLE_VERSION, entries }
+        let (path, gap) = match (linear, leaf) {
+            (true, None) => (members(scanned).map(|(at, _)| at).collect(), None),
+            (true, Some(_)) => return None,
+            (false, leaf) => climb(scanned, leaf)?,
+        };
+        Some(Self { path, gap, linear, hook_role: version < CUSTOM_ROLE_VERSION, scanned })
+    }
+
+    /// An entry by its index in the file.
+    #[must_use]
+    pub fn entry(&self, at: u32) -> Option<&'s Entry> {
+        self.scanned.entries.get(at as usize)
+    }
+
+    /// What is known of an entry that is no plain message.
+    #[must_use]
+    pub fn facts(&self, at: u32) -> Facts {
+        self.scanned.facts.get(&at).copied().unwrap_or_default()
+    }
+
+    /// Whether an entry is of a kind.
+    #[must_use]
+    pub fn is(&self, at: u32, kind: Kind) -> bool {
+        self.entry(at).is_some_and(|entry| entry.kind == kind)
     }
 
     /// Position on the path of the latest compaction.
-    pub(super) fn compaction(&self) -> Option<usize> {
-        self.path.iter().rposition(|entry| entry.kind == Kind::Compaction)
+    #[must_use]
+    pub fn compaction(&self) -> Option<usize> {
+        self.path.iter().rposition(|&at| self.is(at, Kind::Compaction))
     }
 
     /// Position on the path of the first entry that a compaction keeps, where it names one.
-    pub(super) fn first_kept(&self, compaction: &Entry) -> Option<usize> {
-        let members = compaction.members()?;
+    #[must_use]
+    pub fn first_kept(&self, compaction: u32) -> Option<usize> {
+        let facts = self.facts(compaction);
         if self.linear {
-            let index = number(members.get("firstKeptEntryIndex")?)?;
-            let whole = index.fract() == 0.0 && index >= 0.0;
-            let kept = whole.then(|| self.entries.get(index as usize))??;
-            return self.path.iter().position(|entry| entry.line == kept.line);
+            let index = facts.first_kept_line.filter(|index| index.fract() == 0.0 && *index >= 0.0)? as u32;
+            return self.path.iter().position(|&at| at == index);
         }
-        let id = super::json::text(members.get("firstKeptEntryId")?)?;
-        self.path.iter().position(|entry| entry.id.as_deref() == Some(&*id))
+        let kept = facts.first_kept?;
+        self.path.iter().position(|&at| self.entry(at).is_some_and(|entry| entry.id == Some(kept)))
     }
 }
 
 /// The version that the file states; a file without a header has ids or it has none.
-fn version(entries: &[Entry]) -> f64 {
-    let header = entries.iter().find(|entry| entry.kind == Kind::Session);
-    let named = || entries.iter().any(|entry| entry.id.is_some());
-    header.map_or_else(|| if named() { CUSTOM_ROLE_VERSION } else { 1.0 }, Entry::version)
+fn version(scanned: &Scanned) -> f64 {
+    let header = scanned.entries.iter().position(|entry| entry.kind == Kind::Session);
+    let named = || scanned.entries.iter().any(|entry| entry.id.is_some());
+    match header {
+        Some(at) => scanned.facts.get(&(at as u32)).map_or(1.0, |facts| facts.version),
+        None if named() => CUSTOM_ROLE_VERSION,
+        None => 1.0,
+    }
 }
 
-fn line(entries: &[Entry]) -> Vec<&Entry> {
-    entries.iter().filter(|entry| entry.kind != Kind::Session).collect()
+/// All entries but headers, with their indices.
+fn members(scanned: &Scanned) -> impl DoubleEndedIterator<Item = (u32, &Entry)> {
+    let entries = (0..).zip(&scanned.entries);
+    let all: Vec<(u32, &Entry)> = entries.filter(|(_, entry)| entry.kind != Kind::Session).collect();
+    all.into_iter()
 }
 
-/// Follows parents from the last entry. A parent that is not there ends the branch, as in pi; so does an entry that
-/// was there before, where pi would not end.
-fn climb(entries: &[Entry]) -> (Vec<&Entry>, Option<Gap>) {
-    let members = || entries.iter().enumerate().filter(|(_, entry)| entry.kind != Kind::Session);
+/// Follows parents from a leaf. A parent that is not there ends the branch, as in pi; so does an entry that was there
+/// before, where pi would not end.
+fn climb(scanned: &Scanned, leaf: Option<Id>) -> Option<(Vec<u32>, Option<Gap>)> {
     // Of entries with one id, the last is the one that others mean.
-    let named: HashMap<_, _> = members().filter_map(|(at, entry)| Some((entry.id.as_deref()?, at))).collect();
-    let mut seen = vec![false; entries.len()];
-    let (mut path, mut next) = (Vec::new(), members().next_back().map(|(at, _)| at));
+    let named: HashMap<Id, u32> = members(scanned).filter_map(|(at, entry)| Some((entry.id?, at))).collect();
+    let mut seen = vec![false; scanned.entries.len()];
+    let mut path = Vec::new();
+    let mut next = match leaf {
+        Some(leaf) => Some(*named.get(&leaf)?),
+        None => members(scanned).next_back().map(|(at, _)| at),
+    };
     let mut gap = None;
-    while let Some((at, entry)) = next.and_then(|at| Some((at, entries.get(at)?))) {
-        if let Some(mark) = seen.get_mut(at) {
+    while let Some((at, entry)) = next.and_then(|at| Some((at, scanned.entries.get(at as usize)?))) {
+        if let Some(mark) = seen.get_mut(at as usize) {
             *mark = true;
         }
-        path.push(entry);
-        next = entry.parent.as_deref().and_then(|parent| named.get(parent).copied());
-        let circle = next.is_some_and(|parent| seen.get(parent) == Some(&true));
+        path.push(at);
+        next = entry.parent.and_then(|parent| named.get(&parent).copied());
+        let circle = next.is_some_and(|parent| seen.get(parent as usize) == Some(&true));
         if circle {
             next = None;
         }
@@ -97,51 +131,5 @@ fn climb(entries: &[Entry]) -> (Vec<&Entry>, Option<Gap>) {
         }
     }
     path.reverse();
-    (path, gap)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::scan::{LONGEST_LINE, scan};
-    use super::*;
-
-    fn lines(text: &str) -> (Vec<u64>, Option<Gap>) {
-        let scanned = scan(text.as_bytes(), LONGEST_LINE).unwrap();
-        let branch = Branch::newest(&scanned);
-        (branch.path.iter().map(|entry| entry.line).collect(), branch.gap)
-    }
-
-    fn entry(id: &str, parent: &str) -> String {
-        format!("{{\"type\":\"label\",\"id\":\"{id}\",\"parentId\":{parent}}}\n")
-    }
-
-    const HEADER: &str = "{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n";
-
-    #[test]
-    fn the_newest_leaf_leads() {
-        let text = [HEADER, &entry("a", "null"), &entry("b", "\"a\""), &entry("c", "\"a\"")].concat();
-        assert_eq!(lines(&text), (vec![2, 4], None));
-        let first = entry("a", "\"\"");
-        assert_eq!(lines(&[HEADER, &first, &entry("b", "\"a\""), &first].concat()), (vec![4], None));
-    }
-
-    #[test]
-    fn broken_trees_end() {
-        let orphan = [HEADER, &entry("a", "null"), &entry("b", "\"gone\""), &entry("c", "\"b\"")].concat();
-        let reason = "its parent is not in the file";
-        assert_eq!(lines(&orphan), (vec![3, 4], Some(Gap { line: 3, reason })));
-        let circle = [HEADER, &entry("a", "\"b\""), &entry("b", "\"a\""), &entry("c", "\"b\"")].concat();
-        let reason = "its parents lead back to itself";
-        assert_eq!(lines(&circle), (vec![2, 3, 4], Some(Gap { line: 2, reason })));
-        let own = [HEADER, &entry("a", "\"a\"")].concat();
-        assert_eq!(lines(&own), (vec![2], Some(Gap { line: 2, reason })));
-    }
-
-    #[test]
-    fn version_one_is_a_line() {
-        let text = "{\"type\":\"session\"}\n{\"type\":\"label\",\"id\":\"x\",\"parentId\":\"gone\"}\n{\"type\":\"usage\"}\n";
-        assert_eq!(lines(text), (vec![2, 3], None));
-        assert_eq!(lines("{\"type\":\"label\"}\n{\"type\":\"usage\"}\n"), (vec![1, 2], None));
-        assert_eq!(lines(&[entry("a", "null"), entry("b", "null")].concat()), (vec![2], None));
-    }
+    Some((path, gap))
 }

@@ -1,66 +1,139 @@
-//! A transcript that stays: sizes and texts of each message, taken once.
+//! A transcript that stays: sizes and texts of each message, taken once; or sizes alone, where the texts can be read
+//! again.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::part::Message;
+use super::part::{Message, messages};
 use super::serialize::{Dialect, Extent, message_extent};
 use super::store::Store;
+use crate::error::Result;
+
+/// Messages whose records are at hand and whose texts are elsewhere.
+pub trait Elsewhere: Send + Sync {
+    /// The records of the message at a place.
+    fn records(&self, place: u32) -> &[u32];
+    /// The messages at some places, with their texts as far as they are printed.
+    ///
+    /// # Errors
+    /// That of the place where they are.
+    fn read(&self, places: &[u32]) -> Result<Store>;
+    /// Bytes on the heap.
+    fn bytes(&self) -> usize;
+}
+
+/// One message of a transcript.
+#[derive(Clone)]
+enum Item {
+    Here(Arc<Store>),
+    /// At a place elsewhere.
+    At(u32),
+}
+
+impl Item {
+    fn messages<'a>(&'a self, file: Option<&'a dyn Elsewhere>) -> impl Iterator<Item = Message<'a>> {
+        let (here, elsewhere) = match self {
+            Self::Here(store) => (Some(store.messages()), None),
+            Self::At(place) => (None, file.map(|file| messages(file.records(*place)))),
+        };
+        here.into_iter().flatten().chain(elsewhere.into_iter().flatten())
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Here(store) => store.bytes(),
+            Self::At(_) => 0,
+        }
+    }
+}
 
 /// Messages and the sums of their printed sizes, so that any range is sized by one subtraction.
 ///
 /// Cloning shares the messages.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Resident {
-    messages: Vec<Arc<Store>>,
+    items: Vec<Item>,
     /// Sizes of the messages before each, by dialect; one more than there are messages.
     before: Vec<[Extent; Dialect::ALL.len()]>,
+    /// Where texts are that are not here.
+    elsewhere: Option<Arc<dyn Elsewhere>>,
 }
 
 impl Default for Resident {
     fn default() -> Self {
-        Self { messages: Vec::new(), before: vec![<[Extent; Dialect::ALL.len()]>::default()] }
+        let before = vec![<[Extent; Dialect::ALL.len()]>::default()];
+        Self { items: Vec::new(), before, elsewhere: None }
     }
 }
 
 impl Resident {
+    /// The messages at the given places, and stores in place of some of them; a store without a message takes one
+    /// out.
+    #[must_use]
+    pub fn of(elsewhere: &Arc<dyn Elsewhere>, places: u32, mut here: Vec<(u32, Store)>) -> Self {
+        let mut resident = Self { elsewhere: Some(Arc::clone(elsewhere)), ..Self::default() };
+        resident.items.reserve_exact(places as usize);
+        resident.before.reserve_exact(places as usize);
+        here.sort_by_key(|(place, _)| *place);
+        let mut here = here.into_iter().peekable();
+        for place in 0..places {
+            match here.next_if(|(at, _)| *at == place) {
+                Some((_, store)) => resident.append(store),
+                None => resident.push(Item::At(place)),
+            }
+        }
+        resident
+    }
+
     /// Appends the messages of a store.
     pub fn append(&mut self, store: Store) {
         if store.messages().nth(1).is_none() {
             if store.messages().next().is_some() {
-                self.push(Arc::new(store));
+                self.push(Item::Here(Arc::new(store)));
             }
             return;
         }
         for message in store.messages() {
-            self.push(Arc::new(Store::of(&message)));
+            self.push(Item::Here(Arc::new(Store::of(&message))));
         }
     }
 
-    fn push(&mut self, message: Arc<Store>) {
+    fn push(&mut self, item: Item) {
         let sum = self.before.last().copied().unwrap_or_default();
         let mut next = sum;
-        for own in message.messages() {
+        for own in item.messages(self.elsewhere.as_deref()) {
             for (sum, dialect) in next.iter_mut().zip(Dialect::ALL) {
                 *sum = sum.and(message_extent(&own, dialect));
             }
         }
         self.before.push(next);
-        self.messages.push(message);
+        self.items.push(item);
     }
 
     /// The first `length` messages, and `replacement` and the messages behind it in place of what follows.
     #[must_use]
     pub fn edited(&self, length: usize, replacement: Store) -> Self {
-        let mut edited = Self::default();
-        self.messages.iter().take(length).for_each(|message| edited.push(Arc::clone(message)));
-        let first = edited.messages.len();
+        let mut edited = Self { elsewhere: self.elsewhere.clone(), ..Self::default() };
+        self.items.iter().take(length).for_each(|item| edited.push(item.clone()));
+        let first = edited.items.len();
         edited.append(replacement);
-        let replaced = edited.messages.len() - first;
+        let replaced = edited.items.len() - first;
         if replaced > 0 {
-            self.messages.iter().skip(length + replaced).for_each(|message| edited.push(Arc::clone(message)));
+            self.items.iter().skip(length + replaced).for_each(|item| edited.push(item.clone()));
         }
         edited
+    }
+
+    /// How many messages it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
     }
 
     /// The printed size of a range.
@@ -77,35 +150,39 @@ impl Resident {
         until(range.end).without(until(range.start))
     }
 
-    /// The messages of a range, their texts at hand.
+    /// The messages of a range. The texts of those that are elsewhere are not at hand.
     pub fn messages(&self, range: Range<usize>) -> impl Iterator<Item = Message<'_>> {
-        self.messages.get(range).unwrap_or_default().iter().flat_map(|message| message.messages())
+        let file = self.elsewhere.as_deref();
+        self.items.get(range).unwrap_or_default().iter().flat_map(move |item| item.messages(file))
     }
 
     /// A range that outlives later edits.
     #[must_use]
     pub fn passage(&self, range: Range<usize>) -> Passage {
-        Passage { stores: self.messages.get(range).unwrap_or_default().to_vec(), skipped: 0 }
+        let items = self.items.get(range).unwrap_or_default().to_vec();
+        Passage { items, elsewhere: self.elsewhere.clone(), skipped: 0 }
     }
 
     /// Bytes on the heap that no other transcript shares.
     #[must_use]
     pub fn own_bytes(&self) -> usize {
         self.before.capacity() * size_of::<[Extent; Dialect::ALL.len()]>()
-            + self.messages.capacity() * size_of::<Arc<Store>>()
+            + self.items.capacity() * size_of::<Item>()
     }
 
     /// Bytes on the heap.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.own_bytes() + self.messages.iter().map(|message| message.bytes()).sum::<usize>()
+        let elsewhere = self.elsewhere.as_ref().map_or(0, |file| file.bytes());
+        self.own_bytes() + elsewhere + self.items.iter().map(Item::bytes).sum::<usize>()
     }
 }
 
-/// Messages with their texts, wherever they came from.
-#[derive(Debug, Clone, Default)]
+/// Messages of a transcript, before their texts are at hand.
+#[derive(Clone, Default)]
 pub struct Passage {
-    stores: Vec<Arc<Store>>,
+    items: Vec<Item>,
+    elsewhere: Option<Arc<dyn Elsewhere>>,
     /// Messages at the beginning that are left out.
     skipped: usize,
 }
@@ -114,17 +191,47 @@ impl Passage {
     /// The messages of one store.
     #[must_use]
     pub fn of(store: Store) -> Self {
-        Self { stores: vec![Arc::new(store)], skipped: 0 }
+        Self { items: vec![Item::Here(Arc::new(store))], elsewhere: None, skipped: 0 }
     }
 
-    /// The messages, in order.
+    /// The messages, in order; with their texts, where [`Passage::loaded`] was asked for or they never were elsewhere.
     pub fn messages(&self) -> impl Iterator<Item = Message<'_>> {
-        self.stores.iter().flat_map(|store| store.messages()).skip(self.skipped)
+        let file = self.elsewhere.as_deref();
+        self.items.iter().flat_map(move |item| item.messages(file)).skip(self.skipped)
     }
 
     /// What stands behind the first messages; the texts are shared.
     #[must_use]
     pub fn skipping(&self, messages: usize) -> Self {
-        Self { stores: self.stores.clone(), skipped: self.skipped + messages }
+        Self { skipped: self.skipped + messages, ..self.clone() }
+    }
+
+    /// The same with all texts at hand.
+    ///
+    /// # Errors
+    /// That of the place where they are.
+    pub fn loaded(self) -> Result<Self> {
+        let Some(file) = self.elsewhere.as_deref() else { return Ok(self) };
+        let mut items = Vec::with_capacity(self.items.len());
+        let mut rest = self.items.as_slice();
+        while let Some(first) = rest.first() {
+            let places: Vec<u32> = rest.iter().map_while(Item::place).collect();
+            rest = rest.get(places.len().max(1)..).unwrap_or_default();
+            items.push(if places.is_empty() {
+                first.clone()
+            } else {
+                Item::Here(Arc::new(file.read(&places)?))
+            });
+        }
+        Ok(Self { items, elsewhere: None, skipped: self.skipped })
+    }
+}
+
+impl Item {
+    fn place(&self) -> Option<u32> {
+        match self {
+            Self::Here(_) => None,
+            Self::At(place) => Some(*place),
+        }
     }
 }

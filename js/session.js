@@ -1,0 +1,224 @@
+"use strict";
+
+// A session file as a transcript: places in a file on the native side, messages made of their lines when asked for.
+
+const { abortSignal, optional, optionalFunction, optionalText } = require("./arguments.js");
+const { binding, storeOf } = require("./crossing.js");
+const { fromFailure, invalidArgument, typed } = require("./errors.js");
+const { Kept } = require("./kept.js");
+const { messageOf } = require("./session-entry.js");
+const { Transcript, TranscriptRange } = require("./transcript.js");
+const { usageFacts } = require("./values.js");
+
+/** Messages of which most are lines of a file. */
+class KeptInFile extends Kept {
+  /** @param {any} opened */
+  constructor(opened) {
+    super();
+    this.opened = opened;
+    /** The place of each message in the file's context; what was appended has none. @type {number[]} */
+    this.places = [];
+  }
+
+  /** @param {number} i */
+  at(i) {
+    return this.slice(i, i + 1)[0];
+  }
+
+  /** @param {number} start @param {number} end */
+  slice(start, end) {
+    return this.pick(Array.from({ length: Math.max(0, end - start) }, (_, i) => start + i));
+  }
+
+  /** Reads the lines of those that are in the file, at once. @param {readonly number[]} indices */
+  pick(indices) {
+    const picked = indices.map((index) => this.messages[index]);
+    const away = picked.flatMap((message, i) => (message === undefined ? [i] : []));
+    if (away.length === 0) return picked;
+    const places = away.map((i) => this.places[indices[i]]);
+    for (const [at, message] of messagesAt(this.opened, places).entries()) picked[away[at]] = message;
+    return picked;
+  }
+
+  /** Whether a message is a line of the file. @param {number} i */
+  isInFile(i) {
+    return this.messages[i] === undefined && i < this.places.length;
+  }
+
+  /** @param {number} end */
+  until(end) {
+    const kept = /** @type {KeptInFile} */ (super.until(end));
+    kept.places = this.places.slice(0, end);
+    return kept;
+  }
+
+  /** @param {number} i */
+  reportedAt(i) {
+    if (!this.isInFile(i) || this.usages[i] !== undefined) return super.reportedAt(i);
+    return binding.sessionReported(this.opened.session, this.places[i]) ?? null;
+  }
+}
+
+// An iteration, unlike a function of this package, has nobody else who would type what is thrown.
+const linesAt = typed(binding.sessionLines);
+
+/** The entries at some places. @param {any} opened @param {number[]} places @returns {any[]} */
+function entriesAt({ session }, places) {
+  return linesAt(session, places).map((/** @type {string} */ line) => JSON.parse(line));
+}
+
+/** @param {any} opened @param {number[]} places @returns {any[]} */
+function messagesAt(opened, places) {
+  const { session, summary, hookRole } = opened;
+  return entriesAt(opened, places).map((entry, i) => {
+    const edit = binding.sessionEdit(session, places[i]);
+    const of = { isSummary: places[i] === summary, hookRole };
+    return messageOf(entry, edit === "" ? undefined : JSON.parse(edit), of);
+  });
+}
+
+/** Numbers of calls: those of the file, then those of messages that come later. @extends {Map<unknown, number>} */
+class CallNumbers extends Map {
+  #session;
+  #first;
+
+  /** @param {object} session */
+  constructor(session) {
+    super();
+    this.#session = session;
+    this.#first = binding.sessionCallCount(session);
+  }
+
+  /** @param {unknown} id */
+  get(id) {
+    const known = super.get(id);
+    if (known !== undefined || typeof id !== "string") return known;
+    return binding.sessionCall(this.#session, id) ?? undefined;
+  }
+
+  get size() {
+    return (this.#first ?? 0) + super.size;
+  }
+}
+
+/** Places that are built between two turns of the event loop. */
+const AT_ONCE = 64;
+
+/** @param {string} path @param {any} [options] */
+async function openSession(path, options) {
+  if (typeof path !== "string" || path === "") throw invalidArgument("path", "the path of a session file");
+  const { leafId, signal: given, onProgress } = optional(options, "options") ?? {};
+  optionalText(leafId, "options.leafId");
+  optionalFunction(onProgress, "options.onProgress");
+  const signal = abortSignal(given, "options.signal");
+  const opened = await read(path, leafId ?? undefined, signal, onProgress);
+  const kept = new KeptInFile(opened);
+  const ids = new CallNumbers(opened.session);
+  const odd = [];
+  const stores = [];
+  const usages = new Map();
+  for (const [i, place] of opened.odd.entries()) {
+    if (i % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
+    if (signal?.aborted) throw signal.reason;
+    const [message] = messagesAt(opened, [place]);
+    odd.push(place);
+    stores.push(storeOf(message === undefined ? [] : [["message", [message]]], 0, ids));
+    if (message === undefined) opened.absent.add(place);
+    else usages.set(place, usageFacts(message));
+  }
+  for (let place = 0; place < opened.places; place++) if (!opened.absent.has(place)) kept.places.push(place);
+  const resident = binding.sessionResident(opened.session, opened.places, odd, stores);
+  kept.messages.length = kept.places.length;
+  kept.usages = kept.places.map((place) => usages.get(place));
+  return new SessionTranscript(resident, kept, ids);
+}
+
+/** @returns {Promise<any>} */
+function read(
+  /** @type {string} */ path,
+  /** @type {string | undefined} */ leafId,
+  /** @type {AbortSignal | undefined} */ signal,
+  /** @type {any} */ onProgress,
+) {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) throw signal.reason;
+    const run = binding.newRun();
+    const abort = () => {
+      binding.cancelRun(run);
+      reject(signal?.reason);
+    };
+    const hear = (/** @type {any} */ { opened, failure, bytes, total }) => {
+      if (opened === undefined && failure === undefined) {
+        try {
+          onProgress?.({ bytes, total });
+        } catch {}
+        return;
+      }
+      signal?.removeEventListener("abort", abort);
+      if (failure) reject(fromFailure(failure, undefined));
+      else resolve({ ...opened, absent: new Set() });
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+    binding.openSession(run, path, leafId, hear);
+  });
+}
+
+class SessionTranscript extends Transcript {
+  #kept;
+
+  /** @param {object} resident @param {KeptInFile} kept @param {Map<unknown, number>} ids */
+  constructor(resident, kept, ids) {
+    super([], { resident, kept }, ids);
+    this.#kept = kept;
+  }
+
+  get skipped() {
+    return this.#kept.opened.skipped;
+  }
+
+  get gap() {
+    return this.#kept.opened.gap ?? undefined;
+  }
+
+  get staleMessages() {
+    const { stale, absent } = this.#kept.opened;
+    return stale - [...absent].filter((place) => place < stale).length;
+  }
+
+  get endsInCheckpoint() {
+    return this.#kept.opened.endsInCompaction;
+  }
+
+  get previousCheckpoint() {
+    const { summary } = this.#kept.opened;
+    if (summary === undefined || summary === null) return undefined;
+    const [entry] = entriesAt(this.#kept.opened, [summary]);
+    const { details, tokensBefore } = entry;
+    return {
+      summary: typeof entry.summary === "string" ? entry.summary : "",
+      ...(details !== null && typeof details === "object" ? { details } : {}),
+      ...(typeof tokensBefore === "number" ? { tokensBefore } : {}),
+    };
+  }
+
+  get bytesRead() {
+    return this.#kept.opened.bytesRead + binding.sessionBytesRead(this.#kept.opened.session);
+  }
+
+  get peakBuffered() {
+    return this.#kept.opened.peakBuffered;
+  }
+
+  /** @param {number} index */
+  entryId(index) {
+    if (!Number.isInteger(index) || index < 0 || index >= this.length) {
+      throw invalidArgument("index", `an integer from 0 to ${this.length - 1}`);
+    }
+    const kept = /** @type {KeptInFile} */ (TranscriptRange.viewOf(this)?.generation.kept);
+    if (kept.opened.linear || !kept.isInFile(index)) return null;
+    const [{ id }] = entriesAt(kept.opened, [kept.places[index]]);
+    return typeof id === "string" ? id : null;
+  }
+}
+
+module.exports = { SessionTranscript, openSession };

@@ -1,0 +1,227 @@
+//! A strict reader of one JSON line in the form in which `JSON.stringify` writes: no blanks, no escapes but the usual.
+//! Whatever is written otherwise is refused and read in another way, so that this one need not know it.
+
+use super::index::Quote;
+
+/// How deep values may lie in each other.
+const DEEPEST: u32 = 64;
+
+/// A line under reading. Every step answers `None` where the line is not in the strict form.
+#[derive(Debug, Clone)]
+pub struct Cursor<'t> {
+    text: &'t [u8],
+    at: usize,
+    quotes: &'t [Quote],
+}
+
+/// A string that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Text {
+    /// Where its content begins, in bytes.
+    pub start: u32,
+    /// And ends.
+    pub end: u32,
+    /// UTF-16 units of its content.
+    pub units: u32,
+    /// UTF-16 units of it as JSON, quotes included.
+    pub quoted: u32,
+}
+
+/// A value that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Value {
+    /// A string.
+    Text(Text),
+    /// Any other value, all of it; numbers as JavaScript prints them.
+    Other {
+        /// Where it begins, in bytes.
+        start: u32,
+        /// And ends.
+        end: u32,
+    },
+}
+
+impl<'t> Cursor<'t> {
+    /// A reader of `text` between two places, in which these quotes stand.
+    #[must_use]
+    pub fn new(text: &'t [u8], start: usize, end: usize, quotes: &'t [Quote]) -> Self {
+        Self { text: text.get(..end).unwrap_or_default(), at: start, quotes }
+    }
+
+    /// The bytes between two places.
+    #[must_use]
+    pub fn bytes(&self, start: u32, end: u32) -> &'t [u8] {
+        self.text.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// The content of a string as it is written.
+    #[must_use]
+    pub fn content(&self, text: Text) -> &'t [u8] {
+        self.bytes(text.start, text.end)
+    }
+
+    /// UTF-16 units between two places.
+    #[must_use]
+    pub fn units(&self, start: u32, end: u32) -> u32 {
+        let units = |byte: &u8| u32::from(byte & 0xc0 != 0x80) + u32::from(*byte >= 0xf0);
+        self.bytes(start, end).iter().map(units).sum()
+    }
+
+    /// The next byte; 0 at the end.
+    #[must_use]
+    pub fn peek(&self) -> u8 {
+        self.text.get(self.at).copied().unwrap_or(0)
+    }
+
+    /// Whether nothing is left.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.at == self.text.len()
+    }
+
+    fn take(&mut self, byte: u8) -> Option<()> {
+        (self.peek() == byte).then(|| self.at += 1)
+    }
+
+    /// A string.
+    pub fn string(&mut self) -> Option<Text> {
+        let [open, close, rest @ ..] = self.quotes else { return None };
+        if open.at as usize != self.at {
+            return None;
+        }
+        self.quotes = rest;
+        self.at = close.at as usize + 1;
+        let quoted = close.units - open.units + 1;
+        let units = quoted - 2 - (close.escapes - open.escapes);
+        Some(Text { start: open.at + 1, end: close.at, units, quoted })
+    }
+
+    /// A string without escapes: its content is what is written.
+    pub fn plain_string(&mut self) -> Option<Text> {
+        self.string().filter(|text| text.quoted == text.units + 2)
+    }
+
+    /// An object: `member` is called behind each name and reads the value.
+    pub fn object(&mut self, mut member: impl FnMut(&mut Self, Text) -> Option<()>) -> Option<()> {
+        self.take(b'{')?;
+        if self.take(b'}').is_some() {
+            return Some(());
+        }
+        loop {
+            let name = self.string()?;
+            self.take(b':')?;
+            member(self, name)?;
+            if self.take(b',').is_none() {
+                return self.take(b'}');
+            }
+        }
+    }
+
+    /// A list: `element` reads each value and is told its index.
+    pub fn list(&mut self, mut element: impl FnMut(&mut Self, u32) -> Option<()>) -> Option<()> {
+        self.take(b'[')?;
+        if self.take(b']').is_some() {
+            return Some(());
+        }
+        for index in 0.. {
+            element(self, index)?;
+            if self.take(b',').is_none() {
+                return self.take(b']');
+            }
+        }
+        None
+    }
+
+    /// Any value, read to its end.
+    pub fn value(&mut self) -> Option<Value> {
+        self.value_at(0)
+    }
+
+    fn value_at(&mut self, depth: u32) -> Option<Value> {
+        let start = self.at as u32;
+        match self.peek() {
+            b'"' => return self.string().map(Value::Text),
+            b't' => self.word(b"true")?,
+            b'f' => self.word(b"false")?,
+            b'n' => self.word(b"null")?,
+            b'{' if depth < DEEPEST => self.nested_object(depth)?,
+            b'[' if depth < DEEPEST => {
+                self.list(|cursor, _| cursor.value_at(depth + 1).map(drop))?;
+            }
+            _ => self.number()?,
+        }
+        Some(Value::Other { start, end: self.at as u32 })
+    }
+
+    fn nested_object(&mut self, depth: u32) -> Option<()> {
+        let mut names = Names::default();
+        self.object(|cursor, name| {
+            names.add(cursor.content(name))?;
+            cursor.value_at(depth + 1).map(drop)
+        })
+    }
+
+    fn word(&mut self, word: &[u8]) -> Option<()> {
+        let found = self.text.get(self.at..).is_some_and(|rest| rest.starts_with(word));
+        found.then(|| self.at += word.len())
+    }
+
+    /// A number that JavaScript prints as it stands there.
+    fn number(&mut self) -> Option<()> {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let length = rest.iter().take_while(|byte| is_numeric(**byte)).count();
+        let written = rest.get(..length)?;
+        if !prints_as_written(written) {
+            return None;
+        }
+        self.at += length;
+        Some(())
+    }
+}
+
+fn is_numeric(byte: u8) -> bool {
+    byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E')
+}
+
+/// Digits that a double holds for certain.
+const CERTAIN_DIGITS: usize = 15;
+
+/// Whether JavaScript prints the number that a JSON number stands for in the same way. `false` also where that would
+/// take a closer look.
+fn prints_as_written(written: &[u8]) -> bool {
+    let digits = written.strip_prefix(b"-").unwrap_or(written);
+    if digits.iter().all(u8::is_ascii_digit) {
+        let plain = matches!(digits, [b'1'..=b'9', ..]) || (digits == b"0" && written.len() == 1);
+        return plain && digits.len() <= CERTAIN_DIGITS;
+    }
+    let Ok(text) = std::str::from_utf8(written) else { return false };
+    // Rust and JavaScript print the shortest form alike, but for exponents.
+    let grammatical = matches!(digits, [b'0', b'.', ..] | [b'1'..=b'9', ..]) && !digits.ends_with(b".");
+    grammatical
+        && text
+            .parse::<f64>()
+            .is_ok_and(|number| (1e-6..1e15).contains(&number.abs()) && number.to_string() == text)
+}
+
+/// The most names of an object that is read here.
+const MOST_NAMES: usize = 24;
+
+/// Names of an object: each once, and none that JavaScript would put before the others.
+#[derive(Default)]
+pub struct Names<'t> {
+    seen: [&'t [u8]; MOST_NAMES],
+    count: usize,
+}
+
+impl<'t> Names<'t> {
+    /// A further name; `None` for one that makes an object that has to be read in another way.
+    pub fn add(&mut self, name: &'t [u8]) -> Option<()> {
+        let seen = self.seen.get(..self.count)?;
+        if name.first().is_some_and(u8::is_ascii_digit) || seen.contains(&name) {
+            return None;
+        }
+        *self.seen.get_mut(self.count)? = name;
+        self.count += 1;
+        Some(())
+    }
+}

@@ -1,0 +1,309 @@
+//! A session file that is not held: where the messages of its context stand, and their records.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{File, Metadata, metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+use super::cursor::{Cursor, Text};
+use super::entry::{Body, Id};
+use super::gather::{Parts, entry, message};
+use super::index::Index;
+use super::projection::{Item, Shows};
+use super::scan::{Calls, Scanned};
+use super::text::write;
+use crate::error::{CompactionError, Result};
+use crate::transcript::part::messages;
+use crate::transcript::resident::Elsewhere;
+use crate::transcript::store::{Store, Wanted};
+
+/// What a file was when it was read: of another, nothing is at the known places.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Bytes.
+    pub size: u64,
+    modified: Option<SystemTime>,
+    number: u64,
+}
+
+impl Identity {
+    fn of(file: &Metadata) -> Self {
+        #[cfg(unix)]
+        let number = std::os::unix::fs::MetadataExt::ino(file);
+        #[cfg(not(unix))]
+        let number = 0;
+        Self { size: file.len(), modified: file.modified().ok(), number }
+    }
+
+    /// Whether the file at a path is the same, unchanged.
+    #[must_use]
+    pub fn still_holds(&self, path: &Path) -> bool {
+        metadata(path).is_ok_and(|file| Self::of(&file) == *self)
+    }
+}
+
+/// A file that may be read as a session.
+///
+/// # Errors
+/// `session_file`
+pub fn open(path: &Path) -> Result<(File, Identity)> {
+    // Before it is opened: to open a pipe would wait for a writer.
+    let kind = metadata(path).map_err(|error| refused(path, &error))?;
+    if kind.is_dir() {
+        return Err(fault(path, "a folder; give the path of a session's .jsonl file in it"));
+    }
+    if !kind.is_file() {
+        return Err(fault(path, "not a regular file; copy the session to one first"));
+    }
+    let file = File::open(path).map_err(|error| refused(path, &error))?;
+    let identity = Identity::of(&file.metadata().map_err(|error| refused(path, &error))?);
+    Ok((file, identity))
+}
+
+/// What the system says of a file, as an error with the way out.
+#[must_use]
+pub fn refused(path: &Path, error: &io::Error) -> CompactionError {
+    match error.kind() {
+        io::ErrorKind::NotFound => fault(path, "not there; check the path"),
+        io::ErrorKind::PermissionDenied => fault(path, "not readable by this user; check its permissions"),
+        _ => fault(path, &format!("not readable ({error}); check the file and its disk")),
+    }
+}
+
+/// An error about a file.
+#[must_use]
+pub fn fault(path: &Path, what: &str) -> CompactionError {
+    CompactionError::session(format!("{}: {what}", path.display()))
+}
+
+/// Where a line stands, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Place {
+    /// Its beginning.
+    pub offset: u64,
+    /// Its length.
+    pub length: u32,
+}
+
+/// The messages of a context, by their places in it.
+pub struct Session {
+    path: PathBuf,
+    identity: Identity,
+    offsets: Vec<u64>,
+    lengths: Vec<u32>,
+    /// Where the records of each message end.
+    ends: Vec<u32>,
+    words: Vec<u32>,
+    /// The context's size that each message reports, in tokens; `NaN` for none.
+    reported: Vec<f64>,
+    /// Where the edits of some messages stand.
+    edits: HashMap<u32, Place>,
+    /// Messages that are entries of their own and not the message of one.
+    own: HashSet<u32>,
+    /// Numbers of the calls, for messages that come later.
+    calls: Calls,
+    read: AtomicU64,
+}
+
+impl Session {
+    /// The messages that some entries show.
+    #[must_use]
+    pub fn new(path: PathBuf, identity: Identity, scanned: &Scanned, items: &[Item]) -> Self {
+        let mut session = Self {
+            path,
+            identity,
+            offsets: Vec::with_capacity(items.len()),
+            lengths: Vec::with_capacity(items.len()),
+            ends: Vec::with_capacity(items.len()),
+            words: Vec::new(),
+            reported: Vec::with_capacity(items.len()),
+            edits: HashMap::new(),
+            own: HashSet::new(),
+            calls: scanned.calls.clone(),
+            read: AtomicU64::new(0),
+        };
+        let place_of = |entry: u32| {
+            let entry = scanned.entries.get(entry as usize);
+            entry.map_or_else(Place::default, |entry| Place { offset: entry.offset, length: entry.length })
+        };
+        for (place, item) in (0..).zip(items) {
+            let entry = scanned.entries.get(item.entry as usize);
+            let Place { offset, length } = place_of(item.entry);
+            session.offsets.push(offset);
+            session.lengths.push(length);
+            session.edits.extend(item.edit.map(|edit| (place, place_of(edit))));
+            session.own.extend(entry.and_then(|entry| entry.kind.role()).map(|_| place));
+            session.reported.push(entry.and_then(|entry| entry.reported).unwrap_or(f64::NAN));
+            if let Some(entry) = entry.filter(|entry| is_gathered(item, entry.body)) {
+                let words = entry.words.0 as usize..entry.words.1 as usize;
+                session.words.extend(scanned.words.get(words).unwrap_or_default());
+            }
+            session.ends.push(session.words.len() as u32);
+        }
+        session.words.shrink_to_fit();
+        session
+    }
+
+    fn place(&self, place: u32) -> Place {
+        let place = place as usize;
+        let offset = self.offsets.get(place).copied().unwrap_or_default();
+        Place { offset, length: self.lengths.get(place).copied().unwrap_or_default() }
+    }
+
+    /// The lines that some messages come from.
+    ///
+    /// # Errors
+    /// `session_file` where the file is another by now.
+    pub fn lines(&self, places: &[u32]) -> Result<Vec<Vec<u8>>> {
+        let file = self.file()?;
+        let line = |place: &u32| {
+            let Place { offset, length } = self.place(*place);
+            let mut bytes = vec![0; length as usize];
+            self.read_at(&file, offset, &mut bytes).map(|()| bytes)
+        };
+        places.iter().map(line).collect()
+    }
+
+    /// The line of the entry whose content takes the place of a message's own; empty where there is none.
+    ///
+    /// # Errors
+    /// As [`Session::lines`].
+    pub fn edit_line(&self, place: u32) -> Result<Vec<u8>> {
+        let Some(&Place { offset, length }) = self.edits.get(&place) else { return Ok(Vec::new()) };
+        let mut bytes = vec![0; length as usize];
+        self.read_at(&self.file()?, offset, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The number of a call's id, where one of its messages has it.
+    #[must_use]
+    pub fn call(&self, id: Id) -> Option<u32> {
+        self.calls.find(id)
+    }
+
+    /// How many ids have numbers.
+    #[must_use]
+    pub fn call_count(&self) -> usize {
+        self.calls.count()
+    }
+
+    /// The context's size that a message reports.
+    #[must_use]
+    pub fn reported(&self, place: u32) -> Option<f64> {
+        self.reported.get(place as usize).copied().filter(|tokens| !tokens.is_nan())
+    }
+
+    /// Bytes that were read since it was opened.
+    #[must_use]
+    pub fn read_since(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+
+    fn file(&self) -> Result<File> {
+        let (file, identity) = open(&self.path)?;
+        if identity == self.identity { Ok(file) } else { Err(self.changed()) }
+    }
+
+    fn changed(&self) -> CompactionError {
+        fault(&self.path, "changed since it was opened; open it again")
+    }
+
+    fn read_at(&self, file: &File, offset: u64, bytes: &mut [u8]) -> Result<()> {
+        use std::io::{Read, Seek, SeekFrom};
+        let mut file = file;
+        let read = file.seek(SeekFrom::Start(offset)).and_then(|_| file.read_exact(bytes));
+        self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        read.map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => self.changed(),
+            _ => refused(&self.path, &error),
+        })
+    }
+}
+
+/// Bytes of an id with its number, both ways.
+const CALL_BYTES: usize = 32;
+
+/// Whether an item's records are those of its line.
+#[must_use]
+pub fn is_gathered(item: &Item, body: Body) -> bool {
+    body == Body::Gathered && item.shows != Shows::PromptState && item.edit.is_none()
+}
+
+impl Elsewhere for Session {
+    fn records(&self, place: u32) -> &[u32] {
+        let place = place as usize;
+        let start = place.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        let end = self.ends.get(place).copied().unwrap_or(start);
+        self.words.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    fn read(&self, places: &[u32]) -> Result<Store> {
+        let file = self.file()?;
+        let records: Vec<u32> = places.iter().flat_map(|&place| self.records(place)).copied().collect();
+        let mut store = Store::new(records, Wanted::Printed(0));
+        let (mut bytes, mut index) = (Vec::new(), Index::default());
+        for &place in places {
+            let Place { offset, length } = self.place(place);
+            bytes.resize(length as usize, 0);
+            self.read_at(&file, offset, &mut bytes)?;
+            index.fill(&bytes);
+            let mut cursor = Cursor::new(&bytes, 0, bytes.len(), &index.quotes);
+            let mut texts = Texts { store: &mut store, bytes: &bytes };
+            let role = messages(self.records(place)).next().map(|message| message.role());
+            let own = role.filter(|_| self.own.contains(&place));
+            let read = match own {
+                Some(role) => entry(&mut cursor, role, &mut texts).map(drop),
+                None => cursor.object(|cursor, name| match cursor.content(name) {
+                    b"message" => message(cursor, &mut texts).map(drop),
+                    _ => cursor.value().map(drop),
+                }),
+            };
+            read.ok_or_else(|| self.changed())?;
+        }
+        Ok(store)
+    }
+
+    fn bytes(&self) -> usize {
+        self.offsets.capacity() * size_of::<u64>()
+            + self.lengths.capacity() * size_of::<u32>()
+            + self.reported.capacity() * size_of::<f64>()
+            + self.calls.count() * CALL_BYTES
+            + self.edits.capacity() * size_of::<(u32, Place)>()
+            + (self.ends.capacity() + self.words.capacity()) * size_of::<u32>()
+    }
+}
+
+/// The texts of messages, which a store awaits in the order in which they stand.
+struct Texts<'s> {
+    store: &'s mut Store,
+    bytes: &'s [u8],
+}
+
+impl Texts<'_> {
+    fn push(&mut self, fill: impl FnOnce(&mut Vec<u16>, usize)) {
+        if let Some(part) = self.store.awaited() {
+            self.store.push(&part, fill);
+        }
+    }
+}
+
+impl Parts for Texts<'_> {
+    fn text(&mut self, _word: u32, _units: u32, text: Text) {
+        let content = self.bytes.get(text.start as usize..text.end as usize).unwrap_or_default();
+        self.push(|arena, most| write(content, most, arena));
+    }
+
+    fn json(&mut self, _word: u32, _units: u32, start: u32, end: u32) {
+        let written = self.bytes.get(start as usize..end as usize).unwrap_or_default();
+        let text = String::from_utf8_lossy(written);
+        self.push(|arena, most| arena.extend(text.encode_utf16().take(most)));
+    }
+
+    fn number(&mut self, _word: u32, _number: u32) {}
+
+    fn id(&mut self, _id: &[u8]) -> u32 {
+        0
+    }
+}

@@ -1,0 +1,176 @@
+//! Where strings and lines end in a stretch of JSON lines, and how many UTF-16 units stand before each place.
+
+use crate::transcript::units::bytes::{BYTES, Masks, each_block};
+
+/// An unescaped quote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quote {
+    /// Its place, in bytes.
+    pub at: u32,
+    /// UTF-16 units before it, as the text stands.
+    pub units: u32,
+    /// Units before it that escapes take away when they are read.
+    pub escapes: u32,
+}
+
+/// A line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line {
+    /// The place of its line feed, or the end of the text.
+    pub end: u32,
+    /// How many quotes of the text stand in it and before.
+    pub quotes: u32,
+    /// Whether it is in the form in which `JSON.stringify` would write it, as far as bytes can tell.
+    pub plain: bool,
+    /// Whether all of it is ASCII.
+    pub ascii: bool,
+}
+
+/// The index of a text.
+#[derive(Debug, Default)]
+pub struct Index {
+    /// All unescaped quotes.
+    pub quotes: Vec<Quote>,
+    /// All lines.
+    pub lines: Vec<Line>,
+}
+
+impl Index {
+    /// Indexes a text that begins with a line; what it held before is gone, its memory is used again.
+    pub fn fill(&mut self, text: &[u8]) {
+        self.quotes.clear();
+        self.lines.clear();
+        let mut walk = Walk { text, at: 0, units: 0, escapes: 0, carried: 0, plain: true, ascii: true };
+        each_block(text, |masks| self.add(&mut walk, masks));
+        if text.last().is_some_and(|last| *last != b'\n') {
+            let (end, quotes) = (text.len() as u32, self.quotes.len() as u32);
+            self.lines.push(Line { end, quotes, plain: walk.plain, ascii: walk.ascii });
+        }
+    }
+
+    #[expect(clippy::inline_always, reason = "inside the kernel's loop, where its features are at hand")]
+    #[inline(always)]
+    fn add(&mut self, walk: &mut Walk<'_>, masks: Masks) {
+        let escaped = if masks.backslashes | walk.carried == 0 {
+            0
+        } else {
+            escaped(masks.backslashes, &mut walk.carried)
+        };
+        let odd = masks.controls & !masks.breaks;
+        let special = escaped & !(masks.quotes | masks.backslashes | masks.ns);
+        let long = if special | odd == 0 { 0 } else { walk.look_closer(special, odd) };
+        let quotes = masks.quotes & !escaped;
+        walk.ascii &= masks.high == 0;
+        let mut ends = quotes | masks.breaks;
+        while ends != 0 {
+            let bit = ends.trailing_zeros();
+            let below = !(!0 << bit);
+            ends &= ends - 1;
+            if quotes >> bit & 1 == 0 {
+                let quotes = self.quotes.len() as u32;
+                // What stands behind the line in its block is looked at once more, with the next line.
+                self.lines.push(Line { end: walk.at + bit, quotes, plain: walk.plain, ascii: walk.ascii });
+                walk.plain = walk.rest_is_plain(bit, special, odd);
+                walk.ascii = masks.high >> bit == 0;
+                continue;
+            }
+            let mut quote = Quote { at: walk.at + bit, units: walk.units + bit, escapes: walk.escapes };
+            if masks.continuations != 0 {
+                quote.units = quote.units - count(masks.continuations & below) + count(masks.wide & below);
+            }
+            if escaped != 0 {
+                quote.escapes += count(escaped & below) + 4 * count(long & below);
+            }
+            self.quotes.push(quote);
+        }
+        walk.at += BYTES as u32;
+        walk.units += BYTES as u32 - count(masks.continuations) + count(masks.wide);
+        walk.escapes += count(escaped) + 4 * count(long);
+    }
+}
+
+fn count(mask: u64) -> u32 {
+    mask.count_ones()
+}
+
+const EVEN: u64 = 0x5555_5555_5555_5555;
+
+/// Which bytes are escaped: those behind an odd number of backslashes. `carried` says whether the first one is.
+fn escaped(backslashes: u64, carried: &mut u64) -> u64 {
+    if backslashes == 0 {
+        return std::mem::take(carried);
+    }
+    let backslashes = backslashes & !*carried;
+    let follows = backslashes << 1 | *carried;
+    let odd_starts = backslashes & !EVEN & !follows;
+    let (sequences, overflow) = odd_starts.overflowing_add(backslashes);
+    *carried = u64::from(overflow);
+    (EVEN ^ (sequences << 1)) & follows
+}
+
+struct Walk<'t> {
+    text: &'t [u8],
+    /// The place of the block.
+    at: u32,
+    units: u32,
+    escapes: u32,
+    carried: u64,
+    plain: bool,
+    ascii: bool,
+}
+
+impl Walk<'_> {
+    /// Whether a block holds nothing odd behind a place.
+    fn rest_is_plain(&mut self, bit: u32, special: u64, odd: u64) -> bool {
+        let behind = !0 << bit;
+        self.plain = true;
+        if (special | odd) & behind != 0 {
+            self.look_closer(special & behind, odd & behind);
+        }
+        self.plain
+    }
+
+    /// Which escapes are long ones; whether the others, and the control characters, are such as pi writes.
+    fn look_closer(&mut self, special: u64, odd: u64) -> u64 {
+        let mut left = odd;
+        while left != 0 {
+            let at = (self.at + left.trailing_zeros()) as usize;
+            left &= left - 1;
+            // A carriage return that ends a line is tolerated.
+            self.plain &= matches!(self.text.get(at..at + 2), Some(b"\r\n"));
+        }
+        let mut us = 0;
+        let mut left = special;
+        while left != 0 {
+            let bit = left.trailing_zeros();
+            left &= left - 1;
+            let at = (self.at + bit) as usize;
+            match self.text.get(at) {
+                Some(b't' | b'r' | b'b' | b'f') => {}
+                Some(b'u') => {
+                    us |= 1 << bit;
+                    self.plain &= is_written(self.text.get(at + 1..).unwrap_or_default());
+                }
+                _ => self.plain = false,
+            }
+        }
+        us
+    }
+}
+
+/// Whether `JSON.stringify` writes an escape with these digits, what follows it at hand: for a control character that
+/// has no short escape, and for half a surrogate pair without its other half; in lower case.
+fn is_written(escape: &[u8]) -> bool {
+    let (digits, after) = escape.split_at_checked(4).unwrap_or((escape, &[]));
+    if !digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')) {
+        return false;
+    }
+    match digits {
+        [b'0', b'0', b'1', _] | [b'd', b'c'..=b'f', ..] => true,
+        [b'0', b'0', b'0', last] => matches!(last, b'0'..=b'7' | b'b' | b'e' | b'f'),
+        [b'd', b'8' | b'9' | b'a' | b'b', ..] => {
+            !matches!(after, [b'\\', b'u', b'd' | b'D', b'c'..=b'f' | b'C'..=b'F', ..])
+        }
+        _ => false,
+    }
+}

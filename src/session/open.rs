@@ -1,0 +1,95 @@
+//! A session file becomes a context.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::entry::{Body, Id, Kind};
+use super::file::{Identity, Session, fault, is_gathered};
+use super::projection::{Projection, Shows};
+use super::scan::{Scanned, Skipped};
+use super::tree::{Branch, Gap};
+use crate::error::Result;
+
+/// The context of a branch, and what is known of it.
+pub struct Opened {
+    /// Its messages, by their places.
+    pub session: Arc<Session>,
+    /// How many there are.
+    pub places: u32,
+    /// Those that have to be built of their lines in another way.
+    pub odd: Vec<u32>,
+    /// The one that is the summary of the latest compaction.
+    pub summary: Option<u32>,
+    /// Messages at the start whose usage reports speak of another context.
+    pub stale: u32,
+    /// Whether the branch ends in a compaction.
+    pub ends_in_compaction: bool,
+    /// Whether entries have no ids.
+    pub linear: bool,
+    /// Whether extension messages still have the role `hookMessage`.
+    pub hook_role: bool,
+    /// Where the branch begins too late.
+    pub gap: Option<Gap>,
+    /// Lines that could not be used.
+    pub skipped: Vec<Skipped>,
+}
+
+impl Opened {
+    /// The context of a leaf, else of the newest entry.
+    ///
+    /// # Errors
+    /// `session_file` for a file that is no session, and for a leaf that is not in it.
+    pub fn of(path: &Path, identity: Identity, mut scanned: Scanned, leaf: Option<Id>) -> Result<Self> {
+        refuse_empty(path, &identity, &scanned)?;
+        if !identity.still_holds(path) {
+            return Err(fault(path, "changed while it was read; open it again"));
+        }
+        let Some(branch) = Branch::of(&scanned, leaf) else {
+            return Err(fault(path, "no entry with the id of leafId; give the id of an entry in the file"));
+        };
+        let projection = Projection::of(&branch);
+        let items = &projection.items;
+        let places = (0..).zip(items);
+        let is_odd = |entry: u32| scanned.entries.get(entry as usize).map_or(Body::Odd, |entry| entry.body);
+        let odd = places.clone().filter(|(_, item)| !is_gathered(item, is_odd(item.entry)));
+        let odd = odd.map(|(place, _)| place).collect();
+        let summary = places.clone().find(|(_, item)| item.shows == Shows::Summary).map(|(place, _)| place);
+        let (linear, hook_role, gap) = (branch.linear, branch.hook_role, branch.gap);
+        let has_header = scanned.entries.iter().any(|entry| entry.kind == Kind::Session);
+        let session = Session::new(path.to_owned(), identity, &scanned, items);
+        let mut skipped = std::mem::take(&mut scanned.skipped);
+        if !has_header {
+            let reason = "no session header in the file; read without it";
+            skipped.insert(0, Skipped { line: 1, reason });
+        }
+        Ok(Self {
+            session: Arc::new(session),
+            places: items.len() as u32,
+            odd,
+            summary,
+            stale: projection.stale as u32,
+            ends_in_compaction: projection.ends_in_compaction,
+            linear,
+            hook_role,
+            gap,
+            skipped,
+        })
+    }
+}
+
+fn refuse_empty(path: &Path, identity: &Identity, scanned: &Scanned) -> Result<()> {
+    let usable = |kind| !matches!(kind, Kind::Session | Kind::Unknown);
+    if scanned.entries.iter().any(|entry| usable(entry.kind)) {
+        return Ok(());
+    }
+    Err(fault(
+        path,
+        if identity.size == 0 {
+            "empty; give the path of a session that pi has written to"
+        } else if scanned.entries.iter().any(|entry| entry.kind == Kind::Session) {
+            "a session without entries; say something in it first"
+        } else {
+            "no pi session: none of its lines is an entry of one; give the path of a session's .jsonl file"
+        },
+    ))
+}

@@ -1,0 +1,143 @@
+//! Which bytes of a text matter to JSON, sixty-four at a time.
+
+/// Bytes of a block.
+pub const BYTES: usize = 64;
+
+/// One bit for each byte of a block, the first in the lowest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Masks {
+    /// `"`
+    pub quotes: u64,
+    /// `\`
+    pub backslashes: u64,
+    /// `n`, which is what most escapes are of.
+    pub ns: u64,
+    /// Line feeds.
+    pub breaks: u64,
+    /// Bytes below 0x20, line feeds included.
+    pub controls: u64,
+    /// Bytes of UTF-8 that continue a character.
+    pub continuations: u64,
+    /// Bytes that begin a character of two UTF-16 units.
+    pub wide: u64,
+    /// Bytes that are no ASCII.
+    pub high: u64,
+}
+
+/// Hands the masks of each block to `each`, in order. The last block is filled up with spaces.
+pub fn each_block(text: &[u8], each: impl FnMut(Masks)) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("popcnt")
+        && std::arch::is_x86_feature_detected!("bmi1")
+    {
+        // SAFETY: the features this function is compiled for were just found on this processor.
+        return unsafe { avx2::each_block(text, each) };
+    }
+    blocks(text, masks, each);
+}
+
+#[expect(clippy::inline_always, reason = "inside the kernel, whose features it then has")]
+#[inline(always)]
+fn blocks(text: &[u8], masks: impl Fn(&[u8; BYTES]) -> Masks, mut each: impl FnMut(Masks)) {
+    let mut rest = text;
+    while let Some((block, after)) = rest.split_first_chunk::<BYTES>() {
+        each(masks(block));
+        rest = after;
+    }
+    if !rest.is_empty() {
+        let mut last = [b' '; BYTES];
+        last.iter_mut().zip(rest).for_each(|(slot, byte)| *slot = *byte);
+        each(masks(&last));
+    }
+}
+
+/// The scalar twin of the kernel.
+fn masks(block: &[u8; BYTES]) -> Masks {
+    let mask = |holds: fn(u8) -> bool| {
+        block.iter().enumerate().fold(0, |mask, (at, &byte)| mask | u64::from(holds(byte)) << at)
+    };
+    Masks {
+        quotes: mask(|byte| byte == b'"'),
+        backslashes: mask(|byte| byte == b'\\'),
+        ns: mask(|byte| byte == b'n'),
+        breaks: mask(|byte| byte == b'\n'),
+        controls: mask(|byte| byte < 0x20),
+        continuations: mask(|byte| byte & 0xc0 == 0x80),
+        wide: mask(|byte| byte >= 0xf0),
+        high: mask(|byte| byte >= 0x80),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use std::arch::x86_64::{
+        __m256i, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_max_epu8, _mm256_min_epu8,
+        _mm256_movemask_epi8, _mm256_set1_epi8,
+    };
+
+    use super::{BYTES, Masks};
+
+    #[target_feature(enable = "avx2,popcnt,bmi1")]
+    pub(super) fn each_block(text: &[u8], each: impl FnMut(Masks)) {
+        super::blocks(text, |block| masks(block), each);
+    }
+
+    #[target_feature(enable = "avx2,popcnt,bmi1")]
+    #[expect(clippy::cast_ptr_alignment, reason = "the loads are unaligned ones")]
+    fn masks(block: &[u8; BYTES]) -> Masks {
+        // SAFETY: the block holds 64 readable bytes, and the loads need no alignment.
+        let (front, back) = unsafe {
+            let start = block.as_ptr().cast::<__m256i>();
+            (_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1)))
+        };
+        let equal = |byte: u8| {
+            let byte = _mm256_set1_epi8(byte.cast_signed());
+            bits(_mm256_cmpeq_epi8(front, byte), _mm256_cmpeq_epi8(back, byte))
+        };
+        let last_control = _mm256_set1_epi8(0x1f);
+        let below = |half| _mm256_cmpeq_epi8(_mm256_min_epu8(half, last_control), half);
+        let mut masks = Masks {
+            quotes: equal(b'"'),
+            backslashes: equal(b'\\'),
+            ns: equal(b'n'),
+            breaks: equal(b'\n'),
+            controls: bits(below(front), below(back)),
+            high: bits(front, back),
+            ..Masks::default()
+        };
+        if masks.high != 0 {
+            let first_lead = _mm256_set1_epi8(0xc0_u8.cast_signed());
+            let continues = |half| _mm256_cmpgt_epi8(first_lead, half);
+            masks.continuations = bits(continues(front), continues(back));
+            let first_wide = _mm256_set1_epi8(0xf0_u8.cast_signed());
+            let wide = |half| _mm256_cmpeq_epi8(_mm256_max_epu8(half, first_wide), half);
+            masks.wide = bits(wide(front), wide(back));
+        }
+        masks
+    }
+
+    /// The highest bit of each byte.
+    #[target_feature(enable = "avx2")]
+    fn bits(front: __m256i, back: __m256i) -> u64 {
+        let (front, back) = (_mm256_movemask_epi8(front), _mm256_movemask_epi8(back));
+        u64::from(front.cast_unsigned()) | u64::from(back.cast_unsigned()) << 32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn kernel_equals_its_twin(text in prop::collection::vec(any::<u8>(), 0..300)) {
+            let (mut by_kernel, mut by_twin) = (Vec::new(), Vec::new());
+            each_block(&text, |masks| by_kernel.push(masks));
+            blocks(&text, masks, |masks| by_twin.push(masks));
+            prop_assert_eq!(by_kernel, by_twin);
+        }
+    }
+}
