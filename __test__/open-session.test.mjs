@@ -301,6 +301,8 @@ test("it is exported, and wrong arguments are refused before the file is looked 
   assert.ok(session instanceof Transcript);
   assert.ok(session instanceof /** @type {any} */ (library).SessionTranscript);
   const path = file(jsonl(said("a", null)));
+  const absent = { leafId: undefined, signal: undefined, onProgress: undefined };
+  for (const options of [undefined, {}, absent]) assert.equal((await openSession(path, options)).length, 1);
   for (const wrong of [undefined, null, 7, {}, [path]])
     await assert.rejects(openSession(wrong), { code: "invalid_argument" }, `${wrong}`);
   for (const options of [7, "x", { leafId: 7 }, { leafId: {} }, { signal: {} }, { onProgress: "x" }])

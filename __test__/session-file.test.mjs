@@ -2,8 +2,17 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync } from "node:fs";
-import { join } from "node:path";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from "node:fs";
+import { join, relative } from "node:path";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import * as library from "../index.js";
@@ -81,6 +90,21 @@ test("state of pi alone is a session without messages", async () => {
   );
   assert.deepEqual([session.length, [...session], session.staleMessages], [0, [], 0]);
   assert.equal(session.previousCheckpoint, undefined);
+});
+
+test("a relative path, a link and a name in any script lead to the file, wherever the process goes then", async () => {
+  const home = process.cwd();
+  const odd = join(folder, "sitzung é 漢 😀 %20.jsonl");
+  renameSync(file(SMALL), odd);
+  const link = join(folder, "link.jsonl");
+  symlinkSync(odd, link);
+  const sessions = await Promise.all([relative(home, odd), odd, link].map((path) => openSession(path)));
+  process.chdir(folder);
+  try {
+    for (const session of sessions) assert.equal([...session].at(-1).content, "c");
+  } finally {
+    process.chdir(home);
+  }
 });
 
 test("a leaf that is not there is refused; one that is there leads", async () => {

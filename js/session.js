@@ -2,6 +2,8 @@
 
 // A session file as a transcript: places in a file on the native side, messages made of their lines when asked for.
 
+const { resolve: resolvePath } = require("node:path");
+
 const { abortSignal, optional, optionalFunction, optionalText } = require("./arguments.js");
 const { binding, storeOf } = require("./crossing.js");
 const { fromFailure, invalidArgument, typed } = require("./errors.js");
@@ -111,7 +113,8 @@ async function openSession(path, options) {
   optionalText(leafId, "options.leafId");
   optionalFunction(onProgress, "options.onProgress");
   const signal = abortSignal(given, "options.signal");
-  const opened = await read(path, leafId ?? undefined, signal, onProgress);
+  // Absolute: the process may go elsewhere before a line is read again.
+  const opened = await read(resolvePath(path), leafId ?? undefined, signal, onProgress);
   const kept = new KeptInFile(opened);
   const ids = new CallNumbers(opened.session);
   const odd = [];
