@@ -922,7 +922,8 @@ export function openSession<M extends MessageLike = MessageLike>(
 ): Promise<SessionTranscript<M>>;
 
 /**
- * A transcript of which only sizes and places in the file are kept, at most 160 bytes an entry. Sizes and plans read
+ * A transcript of which only sizes and places in the file are kept, at most 160 bytes an entry as pi writes most of
+ * them; of lines in another form, of edited messages and of system messages the printed text is kept too. Sizes and plans read
  * nothing again; a message or a text is read from its line when it is asked for, anew each time. A file that was
  * changed since it was opened (size, time, inode) is `session_file` then.
  */
@@ -939,9 +940,10 @@ export class SessionTranscript<M = MessageLike> extends Transcript<M> {
   /** The checkpoint that the context carries on; its summary is a message of role `compactionSummary`. */
   readonly previousCheckpoint: (PreviousCheckpoint & { tokensBefore?: number }) | undefined;
   /**
-   * The id of the entry that a message came from; `null` in version 1, which has none.
+   * The id of the entry that a message came from, read from its line; `null` in version 1, which has none, and for a
+   * message that did not come from the file.
    *
-   * @throws CompactionError `invalid_argument` for a message that did not come from the file
+   * @throws CompactionError `invalid_argument` for an index that is not there; `session_file` for a changed file
    */
   entryId(index: number): string | null;
   /** Bytes read of the file, since it was opened too. */
