@@ -144,7 +144,7 @@ function jsonUnits(value) {
 function quoted(value) {
   const { length } = value;
   const short = length < SHORT || length > copy.length;
-  const added = short ? addedByUnit(value) : addedInCopy(bytes.ucs2Write(value, 0) >> 1);
+  const added = short ? addedByUnit(value) : addedInCopy(bytes.write(value, 0, "utf16le") >> 1);
   return added < HALF ? length + added + '""'.length : JSON.stringify(value).length;
 }
 
@@ -191,4 +191,20 @@ function printed(value) {
 /** What `join` prints of a value. @param {any} value */
 function joined(value) {
   return value === null || value === undefined ? 0 : printed(value);
+}
+
+// As the addon does at load (js/warm-up.js): a first guard would run in the interpreter otherwise.
+const block = (/** @type {string} */ type) => ({ type, [type]: "a" });
+const call = { type: "toolCall", name: "a", arguments: { a: "a", long: "a".repeat(SHORT), b: 1 } };
+const turn = [
+  { role: "user", content: [block("text")] },
+  { role: "assistant", content: [block("thinking"), block("text"), call] },
+  { role: "toolResult", content: [block("text")] },
+];
+const warmUp = Array.from({ length: 60 }, () => turn).flat();
+// Not by fours, so that each loop of the sums is run.
+const longest = "a".repeat(copy.length - 1);
+for (let i = 0; i < 8; i++) {
+  conversationUnits(warmUp);
+  quoted(longest);
 }

@@ -3,9 +3,13 @@
 import { deepStrictEqual } from "node:assert/strict";
 
 import { body, whole } from "./preparation.mjs";
+import { wouldExceed } from "./pure-guard.mjs";
+import { sessionFile } from "./session-file.mjs";
+import { loadOurs, loadPiWithSessions, loadTokenizer } from "./sides.mjs";
 
 /** @typedef {import("./sides.mjs").Ours} Ours */
 /** @typedef {import("./sides.mjs").Pi} Pi */
+/** @typedef {import("./sides.mjs").Tokenizer} Tokenizer */
 
 /**
  * @typedef {object} Row
@@ -15,10 +19,13 @@ import { body, whole } from "./preparation.mjs";
  *   says it held the main thread, or took until the work off it was done
  * @property {Record<number, Record<string, number>>} atLeast how many times faster than pi, by the first Node major
  *   that it holds for and by session
+ * @property {string} [needs] the export without which the row is left out
  * @property {(session: { path: string, messages: any[] }) => any} prepare what both sides are called with
+ * @property {() => Promise<any>} [against] what stands on pi's side, where that is not pi-agent-core
  * @property {(ours: Ours, data: any) => unknown} ours may return a promise
- * @property {(pi: Pi, data: any) => unknown} pi may return a promise
- * @property {(ours: Ours, pi: Pi, data: any) => void | Promise<void>} assertEqual throws unless both sides answer
+ * @property {(pi: any, data: any) => unknown} pi may return a promise
+ * @property {(data: any) => unknown} [pure] the best that JavaScript alone does
+ * @property {(ours: Ours, pi: any, data: any) => void | Promise<void>} assertEqual throws unless all sides answer
  *   alike
  */
 
@@ -39,7 +46,9 @@ const guard = {
   /** @type {Row["ours"]} */
   ours: (ours, { preparation, budget }) => ours.compactionSummaryWouldExceedBudget(preparation, budget),
   /** @type {Row["pi"]} */
-  pi: (pi, { preparation, limit }) => pi.promptTokens(preparation) >= limit,
+  pi: (/** @type {Pi} */ pi, { preparation, limit }) => pi.promptTokens(preparation) >= limit,
+  /** @type {Row["pure"]} */
+  pure: ({ preparation, limit }) => wouldExceed(preparation, limit),
   assertEqual: assertGuardsEqual,
 };
 
@@ -60,10 +69,52 @@ function assertGuardsEqual(ours, pi, data) {
     deepStrictEqual(ours.estimateSummaryPromptTokens(input), tokens);
     for (const limit of [tokens - 1, tokens, tokens + 1]) {
       deepStrictEqual(ours.compactionSummaryWouldExceedBudget(input, budgetOf(limit)), tokens >= limit);
+      deepStrictEqual(wouldExceed(input, limit), tokens >= limit);
     }
   }
   deepStrictEqual(guard.ours(ours, data), guard.pi(pi, data));
 }
+
+/** Messages of a session that has only begun. */
+const FEW = 4;
+
+/** Where a crossing into native code is most of the work. */
+const smallGuard = {
+  ...guard,
+  /** @type {Row["prepare"]} */
+  prepare: ({ path, messages }) => guard.prepare({ path, messages: messages.slice(0, FEW) }),
+};
+
+/** Where the answer is a JavaScript string: it has to be made on the main thread, whoever makes it. */
+const text = {
+  /** @type {Row["prepare"]} */
+  prepare: ({ messages }) => messages,
+  /** @type {Row["ours"]} */
+  ours: (ours, messages) => ours.serializeConversation(messages),
+  pi: (/** @type {Pi} */ pi, /** @type {any[]} */ messages) => pi.serializeConversation(messages),
+  /** @type {Row["assertEqual"]} */
+  assertEqual: (ours, pi, data) =>
+    deepStrictEqual(ours.serializeConversation(data), pi.serializeConversation(data)),
+};
+
+/** Typed once it is there: the row is left out until then. @param {Ours} ours @param {string} data */
+function ourTokens(ours, data) {
+  return /** @type {any} */ (ours).countTokens(data, "o200k_base");
+}
+
+/** Exact tokens of a session's text, by an encoding of OpenAI's. */
+const exactTokens = {
+  needs: "countTokens",
+  /** @type {Row["prepare"]} */
+  prepare: ({ messages }) => loadOurs().serializeConversation(messages),
+  against: loadTokenizer,
+  /** @type {Row["ours"]} */
+  ours: ourTokens,
+  pi: (/** @type {Tokenizer} */ tokenizer, /** @type {string} */ data) => tokenizer.countTokens(data),
+  /** @type {Row["assertEqual"]} */
+  assertEqual: async (ours, tokenizer, data) =>
+    deepStrictEqual(await ourTokens(ours, data), tokenizer.countTokens(data)),
+};
 
 /** Turns of a growing session. */
 const TURNS = 1_000;
@@ -113,7 +164,7 @@ export const rows = [
   {
     name: "guard on every turn, 1,000 turns",
     when: "warm",
-    atLeast: { 20: { before: 500 } },
+    atLeast: { 20: { before: 500, large: 500 } },
     ...growing,
   },
   {
@@ -130,6 +181,23 @@ export const rows = [
     ...body,
   },
   { name: "request bytes, wall", when: "wall", atLeast: { 20: {} }, ...body },
+  {
+    name: "session file of 1–2.4 MB to sizes and plan",
+    when: "warm",
+    needs: "openSession",
+    against: loadPiWithSessions,
+    atLeast: { 20: { before: 10, large: 10 } },
+    ...sessionFile,
+  },
+  {
+    name: "exact token count, o200k",
+    when: "warm",
+    atLeast: { 20: { before: 1.8, large: 1.8 } },
+    ...exactTokens,
+  },
+  // Where native code helps little or not at all. Nothing is asked of these.
+  { name: "serializeConversation, a JavaScript string", when: "warm", atLeast: { 20: {} }, ...text },
+  { name: `guard over the first ${FEW} messages`, when: "warm", atLeast: { 20: {} }, ...smallGuard },
 ];
 
 /**

@@ -2,7 +2,10 @@
 
 import { createRequire } from "node:module";
 
-const PI = "../../__test__/oracle/node_modules/pi-0.87";
+const ORACLE = "../../__test__/oracle/node_modules";
+const PI = `${ORACLE}/pi-0.87`;
+/** The pi that keeps its sessions in files. */
+const PI_SESSIONS = `${ORACLE}/pi-1.6`;
 
 const require = createRequire(import.meta.url);
 
@@ -26,10 +29,52 @@ export async function loadPi() {
   };
 }
 
-/** Versions of both sides. */
+/** pi's reading of a session file, beside the rest of it. */
+export async function loadPiWithSessions() {
+  const { buildSessionProjection, loadEntriesFromFile, migrateSessionEntries } = await import(
+    `${PI_SESSIONS}/dist/core/session-manager.js`
+  );
+  /** Entries in today's form, the file's header among them. @param {string} path @returns {any[]} */
+  const entriesOf = (path) => {
+    const entries = loadEntriesFromFile(path);
+    migrateSessionEntries(entries);
+    return entries;
+  };
+  /** The messages that pi would send. @param {string} path @returns {any[]} */
+  const messagesOf = (path) =>
+    buildSessionProjection(entriesOf(path).filter(({ type }) => type !== "session")).messages;
+  return { ...(await loadPi()), entriesOf, messagesOf };
+}
+
+/** Exact tokens in JavaScript: pi has none. */
+export async function loadTokenizer() {
+  const { countTokens } = require(`${ORACLE}/gpt-tokenizer/cjs/encoding/o200k_base.js`);
+  /** The text may hold what looks like a special token: it is text. */
+  const plain = { allowedSpecial: new Set(), disallowedSpecial: new Set() };
+  return { countTokens: (/** @type {string} */ text) => countTokens(text, plain) };
+}
+
+/** Whether everything that is compared with is installed. */
+export function isInstalled() {
+  try {
+    return Object.values(versions()).every((version) => typeof version === "string");
+  } catch {
+    return false;
+  }
+}
+
+/** Versions of all sides, by the package's name. @returns {Record<string, string>} */
 export function versions() {
-  return { package: require("../../package.json").version, pi: require(`${PI}/package.json`).version };
+  const packages = ["../..", PI, PI_SESSIONS, `${ORACLE}/gpt-tokenizer`];
+  return Object.fromEntries(
+    packages.map((folder) => {
+      const { name, version } = require(`${folder}/package.json`);
+      return [name, version];
+    }),
+  );
 }
 
 /** @typedef {ReturnType<typeof loadOurs>} Ours */
 /** @typedef {Awaited<ReturnType<typeof loadPi>>} Pi */
+/** @typedef {Awaited<ReturnType<typeof loadPiWithSessions>>} PiWithSessions */
+/** @typedef {Awaited<ReturnType<typeof loadTokenizer>>} Tokenizer */

@@ -11,6 +11,10 @@ const DISCARDED = 40;
 const LONG = 500;
 const LONG_ROUNDS = 3;
 const OURS_IN_LONG = 20;
+/** The same for one that takes long, but not that long. */
+const SLOW = 50;
+const SLOW_ROUNDS = 15;
+const CALLS_UNTIL_KNOWN = 4;
 
 /** One word in each line of 64 bytes. */
 const LINE_WORDS = 16;
@@ -26,10 +30,28 @@ export function median(numbers) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** The medians of many figures. @param {Figures[]} figures @returns {Figures} */
+/**
+ * The medians of many figures, by name. All have the same names.
+ *
+ * @template {Record<string, number>} T @param {T[]} figures @returns {T}
+ */
 export function medians(figures) {
-  const of = (/** @type {keyof Figures} */ key) => median(figures.map((each) => each[key]));
-  return { ours: of("ours"), pi: of("pi"), ratio: of("ratio") };
+  return overAll(figures, median);
+}
+
+/**
+ * The least and the most of many figures, by name.
+ *
+ * @template {Record<string, number>} T @param {T[]} figures @returns {{ [name in keyof T]: [least: number, most: number] }}
+ */
+export function spread(figures) {
+  return overAll(figures, (numbers) => [Math.min(...numbers), Math.max(...numbers)]);
+}
+
+/** @param {Record<string, number>[]} figures @param {(numbers: number[]) => any} summed @returns {any} */
+function overAll(figures, summed) {
+  const names = Object.keys(figures[0]);
+  return Object.fromEntries(names.map((name) => [name, summed(figures.map((each) => each[name]))]));
 }
 
 /** Milliseconds a call. @param {Call} call @param {number} times */
@@ -49,10 +71,11 @@ export async function timed(call, times) {
  * @param {Call} ours @param {Call} pi
  */
 export async function warm(ours, pi) {
-  if ((await timed(pi, 1)) > LONG) {
+  const fewRounds = (await timed(pi, 1)) > LONG ? LONG_ROUNDS : await slowRounds(pi);
+  if (fewRounds > 0) {
     await timed(ours, OURS_IN_LONG);
     return rounds(
-      LONG_ROUNDS,
+      fewRounds,
       () => timed(ours, OURS_IN_LONG),
       () => timed(pi, 1),
     );
@@ -63,6 +86,11 @@ export async function warm(ours, pi) {
     () => timed(ours, ourTimes),
     () => timed(pi, piTimes),
   );
+}
+
+/** A first call says little: compilers had no time yet. @param {Call} pi */
+async function slowRounds(pi) {
+  return (await timed(pi, CALLS_UNTIL_KNOWN)) > SLOW ? SLOW_ROUNDS : 0;
 }
 
 /** Interleaved single calls, each after a sweep. @param {Call} ours @param {Call} pi */
