@@ -1,14 +1,14 @@
 // The picture of a record: each row a pair of dots on a logarithmic scale, native against pi's code.
 
-import { rounded, times } from "./lines.mjs";
+import { rounded, times, withoutStages } from "./lines.mjs";
 
 /** @typedef {import("./lines.mjs").Line} Line */
 /** @typedef {import("./record.mjs").BenchRecord} BenchRecord */
 /** @typedef {(ms: number) => number} Scale where a time stands, in pixels */
 
 const WIDTH = 900;
-const LEFT = 300;
-const RIGHT = 780;
+const LEFT = 325;
+const RIGHT = 790;
 const TOP = 92;
 const ROW = 28;
 const FOOT = 40;
@@ -61,15 +61,10 @@ ${shown.map((line, i) => rowOf(line, TOP + ROW * (i + 0.5), scale)).join("\n")}
 `;
 }
 
-/** The first session's rows in milliseconds; of the aborts only the slowest. @param {Line[]} lines @param {string} session */
+/** What is in milliseconds and of the first session, or of none. @param {Line[]} lines @param {string} session */
 function linesOf(lines, session) {
-  const timed = lines.filter((line) => line.unit === "ms" && line.session === session);
-  const alone = lines.filter((line) => line.session === undefined && line.atMost !== undefined);
-  const aborts = alone.filter(({ row }) => row.startsWith("abort to rejection"));
-  const others = alone.filter(({ row }) => !row.startsWith("abort"));
-  const slowest = aborts.toSorted((a, b) => (b.most ?? b.ours) - (a.most ?? a.ours))[0];
-  const abort = slowest === undefined ? [] : [{ ...slowest, row: "abort to rejection, slowest stage" }];
-  return [...timed, ...abort, ...others].filter(({ ours }) => ours > 0);
+  const timed = withoutStages(lines).filter(({ unit, ours }) => unit === "ms" && ours > 0);
+  return timed.filter((line) => (line.session ?? session) === session);
 }
 
 /** Powers of ten around all times. @param {Line[]} lines @returns {[least: number, most: number]} */

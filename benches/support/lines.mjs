@@ -22,6 +22,20 @@ export function isMissed({ ratio, most, ours, atLeast, atMost }) {
   return atMost !== undefined && !((most ?? ours) <= atMost);
 }
 
+/** Of these the slowest stage stands for all where there is little room. */
+const STAGED = ["abort to rejection", "abort to closed socket"];
+
+/** @param {Line[]} lines */
+export function withoutStages(lines) {
+  const most = (/** @type {Line} */ line) => line.most ?? line.ours;
+  const slowest = STAGED.flatMap((name) => {
+    const stages = lines.filter(({ row }) => row.startsWith(`${name}, `));
+    if (stages.length === 0) return [];
+    return [{ ...stages.reduce((a, b) => (most(b) > most(a) ? b : a)), row: `${name}, slowest stage` }];
+  });
+  return [...lines.filter(({ row }) => !STAGED.some((name) => row.startsWith(`${name}, `))), ...slowest];
+}
+
 /** What was measured and what was asked. @param {Line} line */
 export function described(line) {
   const { row, session, unit, ratio, most, ours, atMost } = line;

@@ -3,14 +3,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { asked, isMissed, rounded, times } from "./lines.mjs";
+import { isMissed, rounded, times, withoutStages } from "./lines.mjs";
 import { picturePath, ROOT, readRecord } from "./record.mjs";
 
 /** @typedef {import("./lines.mjs").Line} Line */
 /** @typedef {import("./record.mjs").BenchRecord} BenchRecord */
 
 const README = join(ROOT, "README.md");
-const SECTION = /<!-- bench: (?<record>\S+) -->\n[\s\S]*?\n<!-- \/bench -->/;
+const SECTION = /<!-- bench: (?<record>\S+) -->\n[\s\S]*?<!-- \/bench -->/;
 const NOTHING = "–";
 
 /** Puts a record into README.md. @param {string} path */
@@ -45,14 +45,27 @@ export function section(path) {
 
 /** @param {BenchRecord} record */
 function introduction({ taken, commit, machine, packages, processes, sessions, nodes }) {
-  const [first, second] = sessions.map(
-    ({ messages, bytes }) => `${messages} messages and ${(bytes / 1e6).toFixed(1)} MB`,
+  const [first, ...others] = sessions.map(
+    ({ name, messages, bytes }) => `${messages} messages and ${(bytes / 1e6).toFixed(1)} MB (\`${name}\`)`,
   );
-  const other = second === undefined ? "" : ` (in brackets: one of ${second})`;
-  const versions = nodes.map(({ node, v8 }) => `${node} (V8 ${v8})`).join(" and ");
+  const onSessions = [`a session of ${first}`, ...others.map((other) => `in brackets one of ${other}`)];
+  const { "pi-compaction-native": own, ...compared } = packages;
+  const against = Object.entries(compared).map(([name, version]) => `${name} ${version}`);
   const from = commit === undefined ? "" : `, commit ${commit.hash.slice(0, 7)}`;
-  const compared = Object.entries(packages).filter(([name]) => name !== "pi-compaction-native");
-  return `Side by side with pi's own JavaScript in one process, rounds interleaved, equal answers asserted first; medians over ${processes} fresh processes, of milliseconds on Node ${nodes[0].node.split(".")[0]} and of the rounds' ratios, on a session of ${first}${other}. Measured on ${taken.slice(0, 10)}${from}, with ${compared.map(([name, version]) => `${name} ${version}`).join(", ")}; ${machine.cpu}, ${machine.cores} cores, ${machine.memory}, ${machine.system}; Node ${versions}. Again on yours: \`npm run bench\`.`;
+  const changed = commit?.changed ? " with changes" : "";
+  const on = [machine.cpu, `${machine.cores} cores`, machine.memory, machine.system].join(", ");
+  const engines = nodes.map(({ node, v8 }) => `${node} (V8 ${v8})`);
+  return [
+    "Side by side with pi's own JavaScript in one process, rounds interleaved, equal answers asserted first.",
+    `Medians over ${processes} fresh processes: milliseconds on Node ${majorOf(nodes[0].node)}, and the rounds' ratios; ${onSessions.join(", ")}.`,
+    `Version ${own}${from}${changed}, ${taken.slice(0, 10)}, beside ${against.join(", ")}; ${on}; Node ${engines.join(" and ")}.`,
+    "On your machine: `npm run bench`.",
+  ].join(" ");
+}
+
+/** @param {string} version of Node */
+function majorOf(version) {
+  return version.split(".")[0];
 }
 
 /** @param {BenchRecord} record */
@@ -63,7 +76,7 @@ function altOf({ nodes: [{ node }] }) {
 /** @param {BenchRecord} record */
 function comparedTable({ nodes, sessions }) {
   const rows = new Set(nodes[0].lines.filter(({ pi }) => pi !== undefined).map(({ row }) => row));
-  const majors = nodes.map(({ node }) => `faster, Node ${node.split(".")[0]}`);
+  const majors = nodes.map(({ node }) => `faster, Node ${majorOf(node)}`);
   const head = ["", "pi", "JavaScript alone", "this", ...majors];
   /** The figures of a row over the sessions. @param {Line[]} lines @param {string} row @param {(line: Line) => string} figure */
   const cell = (lines, row, figure) => {
@@ -87,15 +100,15 @@ function comparedTable({ nodes, sessions }) {
 
 /** What pi has nothing of. @param {BenchRecord} record */
 function aloneTable({ nodes }) {
-  const alone = nodes[0].lines.filter(({ pi }) => pi === undefined);
-  if (alone.length === 0) return "";
-  const majors = nodes.map(({ node }) => `Node ${node.split(".")[0]}`);
-  const body = alone.map(({ row }) => {
-    const found = nodes.map(({ lines }) => lines.find((line) => line.row === row));
+  const alone = nodes.map(({ lines }) => withoutStages(lines).filter(({ pi }) => pi === undefined));
+  if (alone[0].length === 0) return "";
+  const majors = nodes.map(({ node }) => `this, Node ${majorOf(node)}`);
+  const body = alone[0].map(({ row, unit, atMost }) => {
+    const found = alone.map((lines) => lines.find((line) => line.row === row));
     const figures = found.map((line) => (line === undefined ? NOTHING : medianAndMost(line)));
-    return [`${row}, ${alone.find((line) => line.row === row)?.unit}`, ...figures];
+    return [`${row}, ${unit}`, ...figures, number(atMost)];
   });
-  return table(["on its own: median (slowest)", ...majors], body);
+  return table(["median (slowest)", ...majors, "to stay within"], body);
 }
 
 /** @param {Line} line */
@@ -105,16 +118,23 @@ function medianAndMost({ ours, most }) {
 
 /** @param {BenchRecord} record */
 function missedText({ nodes }) {
-  const missed = nodes.flatMap(({ node, lines }) =>
-    lines.filter(isMissed).map((line) => {
-      const { row, session, ratio, most, ours, unit } = line;
-      const figure = line.atLeast === undefined ? `${number(most ?? ours)} ${unit}` : times(ratio);
-      const on = [session, `Node ${node.split(".")[0]}`].filter(Boolean).join(", ");
-      return `${row} (${on}): ${figure}, ${asked(line)}`;
-    }),
-  );
-  if (missed.length === 0) return "Every row reaches what was aimed at.";
-  return `Short of what was aimed at: ${missed.join("; ")}.`;
+  /** @type {Map<string, string[]>} */
+  const byRow = new Map();
+  for (const { node, lines } of nodes) {
+    for (const line of lines.filter(isMissed)) {
+      const on = [line.session, `Node ${majorOf(node)}`].filter(Boolean).join(", ");
+      byRow.set(line.row, [...(byRow.get(line.row) ?? []), `${figureAndGoal(line)} (${on})`]);
+    }
+  }
+  if (byRow.size === 0) return "Every row reaches what was aimed at.";
+  const items = [...byRow].map(([row, figures]) => `- ${row}: ${figures.join(", ")}`);
+  return ["Short of what was aimed at:", "", ...items].join("\n");
+}
+
+/** @param {Line} line */
+function figureAndGoal({ ratio, most, ours, unit, atLeast, atMost }) {
+  if (atLeast !== undefined) return `${times(ratio)} of ${times(atLeast)}`;
+  return `${number(most ?? ours)} of at most ${number(atMost)} ${unit}`;
 }
 
 /** @param {BenchRecord} record */

@@ -122,7 +122,7 @@ const TURNS = 1_000;
 /** Two messages a turn. @param {any[]} messages @param {number} turn */
 const turnOf = (messages, turn) => [0, 1].map((i) => messages[(2 * turn + i) % messages.length]);
 
-/** A session grows by a call and its result a turn, and every turn asks the guard. */
+/** A session grows by a call and its result a turn, and every turn asks the guard. @type {Pick<Row, "prepare" | "ours" | "pi" | "assertEqual">} */
 const growing = {
   /** @type {Row["prepare"]} */
   prepare: ({ messages }) => ({ messages, budget: budgetOf(LIMIT), limit: LIMIT }),
@@ -150,6 +150,9 @@ const growing = {
   /** @type {Row["assertEqual"]} */
   assertEqual: (ours, pi, data) => deepStrictEqual(growing.ours(ours, data), growing.pi(pi, data)),
 };
+
+/** The row that one over a large file follows. */
+export const SMALL_FILE = "session file of 1–2.4 MB to sizes and plan";
 
 /** @type {Row[]} */
 export const rows = [
@@ -182,7 +185,7 @@ export const rows = [
   },
   { name: "request bytes, wall", when: "wall", atLeast: { 20: {} }, ...body },
   {
-    name: "session file of 1–2.4 MB to sizes and plan",
+    name: SMALL_FILE,
     when: "warm",
     needs: "openSession",
     against: loadPiWithSessions,
@@ -190,7 +193,7 @@ export const rows = [
     ...sessionFile,
   },
   {
-    name: "exact token count, o200k",
+    name: "exact token count, o200k (gpt-tokenizer)",
     when: "warm",
     atLeast: { 20: { before: 1.8, large: 1.8 } },
     ...exactTokens,

@@ -7,7 +7,7 @@ const COLD_ROUNDS = 40;
 /** Rounds that warm up the compilers and are not counted. */
 const DISCARDED = 40;
 
-/** Milliseconds of a call of pi's that is measured in few rounds, one call each; of ours some more fill a round. */
+/** Milliseconds of a call of pi's that is measured in few rounds, one call each; of ours some more, up to these. */
 const LONG = 500;
 const LONG_ROUNDS = 3;
 const OURS_IN_LONG = 20;
@@ -73,10 +73,11 @@ export async function timed(call, times) {
 export async function warm(ours, pi) {
   const fewRounds = (await timed(pi, 1)) > LONG ? LONG_ROUNDS : await slowRounds(pi);
   if (fewRounds > 0) {
-    await timed(ours, OURS_IN_LONG);
+    const inRound = Math.round((await timed(pi, 1)) / (await timed(ours, CALLS_UNTIL_KNOWN)));
+    const ourTimes = Math.min(OURS_IN_LONG, Math.max(1, inRound));
     return rounds(
       fewRounds,
-      () => timed(ours, OURS_IN_LONG),
+      () => timed(ours, ourTimes),
       () => timed(pi, 1),
     );
   }
