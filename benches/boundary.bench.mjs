@@ -56,6 +56,8 @@ function updateReadme() {
 }
 
 async function measureAll() {
+  // A file that cannot be written is better known before than after all the work.
+  if (wanted.json !== undefined) writeFileSync(wanted.json, "");
   if (!isInstalled()) run([/** @type {[string, string, string[]]} */ (installOracle)]);
   const sessions = sessionNames();
   if (sessions.length === 0) {
