@@ -103,7 +103,7 @@ const large = {
       /** @type {const} */ ({ row: `${large.name}, ${name}`, session, unit });
     return [
       { ...line("wall", "ms"), ...summed(walls), atLeast: LARGE.faster },
-      { ...line("event loop held", "ms"), ...summed(of("stall")), atMost: LARGE.stall },
+      { ...line("held beyond an idle loop", "ms"), ...summed(of("stall")), atMost: LARGE.stall },
       { ...line("memory growth", "MB"), ...summed(of("megabytes")), atMost: LARGE.growth },
     ];
   },

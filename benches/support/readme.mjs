@@ -57,7 +57,7 @@ function introduction({ taken, commit, machine, packages, processes, sessions, n
   const engines = nodes.map(({ node, v8 }) => `${node} (V8 ${v8})`);
   return [
     "Side by side with pi's own JavaScript in one process, rounds interleaved, equal answers asserted first.",
-    `Medians over ${processes} fresh processes: milliseconds on Node ${majorOf(nodes[0].node)}, and the rounds' ratios; ${onSessions.join(", ")}.`,
+    `Medians over ${processes === 1 ? "one fresh process" : `${processes} fresh processes`}: milliseconds on Node ${majorOf(nodes[0].node)}, and the rounds' ratios; ${onSessions.join(", ")}.`,
     `Version ${own}${from}${changed}, ${taken.slice(0, 10)}, beside ${against.join(", ")}; ${on}; Node ${engines.join(" and ")}.`,
     "On your machine: `npm run bench`.",
   ].join(" ");
