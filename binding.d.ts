@@ -471,6 +471,9 @@ export declare function sessionCallCount(session: ExternalObject<Session>): numb
 /** The line of the edit of a message; empty where there is none. */
 export declare function sessionEdit(session: ExternalObject<Session>, place: number): string
 
+/** The transcript of a session with stores in place of the messages that were built in JavaScript. */
+export declare function sessionFilled(resident: ExternalObject<Resident>, odd: Array<number>, stores: Array<ExternalObject<Store>>): ExternalObject<Resident>
+
 /** A line of a session file and what is the matter with it. */
 export interface SessionLine {
   /** The line, from 1. */
@@ -486,6 +489,8 @@ export declare function sessionLines(session: ExternalObject<Session>, places: A
 export interface SessionOut {
   /** The messages by their places. */
   session: ExternalObject<Session>
+  /** The transcript of them, without those that have to be built in JavaScript. */
+  resident: ExternalObject<Resident>
   /** How many there are. */
   places: number
   /** Those that have to be built of their lines in JavaScript. */
@@ -512,9 +517,6 @@ export interface SessionOut {
 
 /** The context's size that a message reports. */
 export declare function sessionReported(session: ExternalObject<Session>, place: number): number | null
-
-/** The resident transcript of a session: its messages where they are, stores in place of some. */
-export declare function sessionResident(session: ExternalObject<Session>, places: number, odd: Array<number>, stores: Array<ExternalObject<Store>>): ExternalObject<Resident>
 
 /** Cuts each message of a passage to its target, and empties it; `counted` measures as the raw estimate does, for a tail. */
 export declare function shortened(passage: ExternalObject<Passage>, targets: Array<number>, options: object | undefined | null, counted: boolean): Array<EditOut>

@@ -18,8 +18,8 @@ class KeptInFile extends Kept {
   constructor(opened) {
     super();
     this.opened = opened;
-    /** The place of each message in the file's context; what was appended has none. @type {number[]} */
-    this.places = [];
+    /** Messages that are places in the file's context; what comes after them was appended. */
+    this.inFile = opened.places - opened.absent.length;
   }
 
   /** @param {number} i */
@@ -37,27 +37,34 @@ class KeptInFile extends Kept {
     const picked = indices.map((index) => this.messages[index]);
     const away = picked.flatMap((message, i) => (message === undefined ? [i] : []));
     if (away.length === 0) return picked;
-    const places = away.map((i) => this.places[indices[i]]);
+    const places = away.map((i) => this.placeOf(indices[i]));
     for (const [at, message] of messagesAt(this.opened, places).entries()) picked[away[at]] = message;
     return picked;
   }
 
   /** Whether a message is a line of the file. @param {number} i */
   isInFile(i) {
-    return this.messages[i] === undefined && i < this.places.length;
+    return this.messages[i] === undefined && i < this.inFile;
+  }
+
+  /** The place of a message that is in the file: places that turned out to hold none are passed over. @param {number} i */
+  placeOf(i) {
+    let place = i;
+    for (const absent of this.opened.absent) if (absent <= place) place++;
+    return place;
   }
 
   /** @param {number} end */
   until(end) {
     const kept = /** @type {KeptInFile} */ (super.until(end));
-    kept.places = this.places.slice(0, end);
+    kept.inFile = Math.min(end, this.inFile);
     return kept;
   }
 
   /** @param {number} i */
   reportedAt(i) {
     if (!this.isInFile(i) || this.usages[i] !== undefined) return super.reportedAt(i);
-    return binding.sessionReported(this.opened.session, this.places[i]) ?? null;
+    return binding.sessionReported(this.opened.session, this.placeOf(i)) ?? null;
   }
 }
 
@@ -115,24 +122,24 @@ async function openSession(path, options) {
   const signal = abortSignal(given, "options.signal");
   // Absolute: the process may go elsewhere before a line is read again.
   const opened = await read(resolvePath(path), leafId ?? undefined, signal, onProgress);
-  const kept = new KeptInFile(opened);
   const ids = new CallNumbers(opened.session);
-  const odd = [];
   const stores = [];
-  const usages = new Map();
+  /** @type {any[]} */
+  const usages = [];
   for (const [i, place] of opened.odd.entries()) {
     if (i % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
     if (signal?.aborted) throw signal.reason;
     const [message] = messagesAt(opened, [place]);
-    odd.push(place);
     stores.push(storeOf(message === undefined ? [] : [["message", [message]]], 0, ids));
-    if (message === undefined) opened.absent.add(place);
-    else usages.set(place, usageFacts(message));
+    if (message === undefined) opened.absent.push(place);
+    else usages[place - opened.absent.length] = usageFacts(message);
   }
-  for (let place = 0; place < opened.places; place++) if (!opened.absent.has(place)) kept.places.push(place);
-  const resident = binding.sessionResident(opened.session, opened.places, odd, stores);
-  kept.messages.length = kept.places.length;
-  kept.usages = kept.places.map((place) => usages.get(place));
+  const resident =
+    stores.length === 0 ? opened.resident : binding.sessionFilled(opened.resident, opened.odd, stores);
+  const kept = new KeptInFile(opened);
+  kept.messages.length = kept.inFile;
+  kept.usages = usages;
+  kept.usages.length = kept.inFile;
   return new SessionTranscript(resident, kept, ids);
 }
 
@@ -159,7 +166,7 @@ function read(
       }
       signal?.removeEventListener("abort", abort);
       if (failure) reject(fromFailure(failure, undefined));
-      else resolve({ ...opened, absent: new Set() });
+      else resolve({ ...opened, absent: [] });
     };
     signal?.addEventListener("abort", abort, { once: true });
     binding.openSession(run, path, leafId, hear);
@@ -185,7 +192,7 @@ class SessionTranscript extends Transcript {
 
   get staleMessages() {
     const { stale, absent } = this.#kept.opened;
-    return stale - [...absent].filter((place) => place < stale).length;
+    return stale - absent.filter((/** @type {number} */ place) => place < stale).length;
   }
 
   get endsInCheckpoint() {
@@ -219,7 +226,7 @@ class SessionTranscript extends Transcript {
     }
     const kept = /** @type {KeptInFile} */ (TranscriptRange.viewOf(this)?.generation.kept);
     if (kept.opened.linear || !kept.isInFile(index)) return null;
-    const [{ id }] = entriesAt(kept.opened, [kept.places[index]]);
+    const [{ id }] = entriesAt(kept.opened, [kept.placeOf(index)]);
     return typeof id === "string" ? id : null;
   }
 }

@@ -18,7 +18,7 @@ use crate::session::entry::Id;
 use crate::session::file::{Identity, Session, open, refused};
 use crate::session::index::Index;
 use crate::session::open::Opened;
-use crate::session::scan::{Found, LONGEST_LINE, Scanned, Stretches, read_stretch};
+use crate::session::scan::{Found, Gathering, LONGEST_LINE, Stretches, read_stretch};
 use crate::transcript::resident::{Elsewhere, Resident};
 use crate::transcript::store::Store;
 
@@ -57,6 +57,8 @@ pub struct SessionCall {
 pub struct SessionOut {
     /// The messages by their places.
     pub session: External<Arc<Session>>,
+    /// The transcript of them, without those that have to be built in JavaScript.
+    pub resident: External<Resident>,
     /// How many there are.
     pub places: u32,
     /// Those that have to be built of their lines in JavaScript.
@@ -89,7 +91,7 @@ struct Reading {
     leaf: Option<Id>,
     identity: Identity,
     stretches: Mutex<Stretches<std::fs::File>>,
-    found: Mutex<Vec<(u32, Found)>>,
+    gathering: Mutex<Gathering>,
     peak: Mutex<[usize; READERS]>,
     cancel: CancellationToken,
     callback: Callback,
@@ -115,8 +117,9 @@ pub fn open_session(
             Err(error) => return end(&callback, Err(error)),
         };
         let stretches = Mutex::new(Stretches::new(file, LONGEST_LINE));
-        let (found, peak) = (Mutex::default(), Mutex::default());
-        let reading = Arc::new(Reading { path, leaf, identity, stretches, found, peak, cancel, callback });
+        let (gathering, peak) = (Mutex::default(), Mutex::default());
+        let reading =
+            Arc::new(Reading { path, leaf, identity, stretches, gathering, peak, cancel, callback });
         let tasks = [0, 1].map(|reader| tokio::spawn(Arc::clone(&reading).read(reader)));
         let mut outcome = Ok(());
         for task in tasks {
@@ -141,15 +144,15 @@ fn end(callback: &Callback, opened: crate::error::Result<SessionOut>) {
 impl Reading {
     /// Reads stretches until there are none.
     async fn read(self: Arc<Self>, reader: usize) -> crate::error::Result<()> {
-        let (mut text, mut index) = (Vec::new(), Index::default());
+        let (mut text, mut index, mut found) = (Vec::new(), Index::default(), Found::default());
         while !self.cancel.is_cancelled() {
             let Some(stretch) = self.next(&mut text)? else { break };
             if let Some(peak) = self.peak.lock().ok().as_deref_mut().and_then(|peak| peak.get_mut(reader)) {
                 *peak = text.capacity().max(*peak);
             }
-            let found = read_stretch(stretch, &text, &mut index);
-            if let Ok(mut all) = self.found.lock() {
-                all.push((stretch.index, found));
+            read_stretch(stretch, &text, &mut index, &mut found);
+            if let Ok(mut gathering) = self.gathering.lock() {
+                found = gathering.add(stretch.index, found);
             }
             if stretch.index % STRETCHES_A_TELLING == 0 {
                 self.tell();
@@ -176,16 +179,13 @@ impl Reading {
     }
 
     fn opened(&self) -> crate::error::Result<SessionOut> {
-        let mut found = self.found.lock().map(|mut found| std::mem::take(&mut *found)).unwrap_or_default();
-        found.sort_by_key(|(index, _)| *index);
-        let mut scanned = Scanned::default();
-        for (_, found) in found {
-            scanned.add(found);
-        }
-        let opened = Opened::of(&self.path, self.identity.clone(), scanned, self.leaf)?;
+        let gathering = self.gathering.lock().map(|mut all| std::mem::take(&mut *all)).unwrap_or_default();
+        let opened = Opened::of(&self.path, self.identity.clone(), gathering.scanned(), self.leaf)?;
         let line = |line: u32, reason| SessionLine { line, reason };
+        let elsewhere: Arc<dyn Elsewhere> = Arc::clone(&opened.session) as Arc<dyn Elsewhere>;
         Ok(SessionOut {
             session: External::new(opened.session),
+            resident: External::new(Resident::of(&elsewhere, opened.places)),
             places: opened.places,
             odd: opened.odd,
             summary: opened.summary,
@@ -201,17 +201,16 @@ impl Reading {
     }
 }
 
-/// The resident transcript of a session: its messages where they are, stores in place of some.
+/// The transcript of a session with stores in place of the messages that were built in JavaScript.
 #[napi(catch_unwind)]
-pub fn session_resident(
-    session: &External<Arc<Session>>,
-    places: u32,
+pub fn session_filled(
+    resident: &External<Resident>,
     odd: Vec<u32>,
     stores: Vec<&mut External<Store>>,
 ) -> External<Resident> {
-    let here = odd.into_iter().zip(stores.into_iter().map(|store| std::mem::take(&mut **store)));
-    let elsewhere: Arc<dyn Elsewhere> = Arc::clone(&**session) as Arc<dyn Elsewhere>;
-    External::new(Resident::of(&elsewhere, places, here.collect()))
+    let stores = stores.into_iter().map(|store| std::mem::take(&mut **store));
+    let here = odd.into_iter().map(|place| place as usize).zip(stores);
+    External::new(resident.filled(here.collect()))
 }
 
 /// The lines that some messages come from.

@@ -132,7 +132,24 @@ impl<'t> Cursor<'t> {
         None
     }
 
-    /// Any value, read to its end.
+    /// Any value that nobody asks for: JSON, in whatever form, but without blanks.
+    pub fn skip(&mut self) -> Option<()> {
+        self.skip_at(0)
+    }
+
+    fn skip_at(&mut self, depth: u32) -> Option<()> {
+        match self.peek() {
+            b'"' => self.string().map(drop),
+            b't' => self.word(b"true"),
+            b'f' => self.word(b"false"),
+            b'n' => self.word(b"null"),
+            b'{' if depth < DEEPEST => self.object(|cursor, _| cursor.skip_at(depth + 1)),
+            b'[' if depth < DEEPEST => self.list(|cursor, _| cursor.skip_at(depth + 1)),
+            _ => self.written_number().filter(|written| is_number(written)).map(drop),
+        }
+    }
+
+    /// Any value, read to its end, in the form in which `JSON.stringify` writes it.
     pub fn value(&mut self) -> Option<Value> {
         self.value_at(0)
     }
@@ -168,19 +185,41 @@ impl<'t> Cursor<'t> {
 
     /// A number that JavaScript prints as it stands there.
     fn number(&mut self) -> Option<()> {
+        self.written_number().filter(|written| prints_as_written(written)).map(drop)
+    }
+
+    /// What stands there of the bytes that numbers are made of.
+    fn written_number(&mut self) -> Option<&'t [u8]> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let length = rest.iter().take_while(|byte| is_numeric(**byte)).count();
-        let written = rest.get(..length)?;
-        if !prints_as_written(written) {
-            return None;
-        }
         self.at += length;
-        Some(())
+        rest.get(..length)
     }
 }
 
 fn is_numeric(byte: u8) -> bool {
     byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E')
+}
+
+/// Whether bytes are a number of JSON.
+fn is_number(written: &[u8]) -> bool {
+    let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let rest = written.strip_prefix(b"-").unwrap_or(written);
+    let whole = digits(rest);
+    if whole == 0 || (whole > 1 && rest.starts_with(b"0")) {
+        return false;
+    }
+    let mut rest = rest.get(whole..).unwrap_or_default();
+    if let Some(fraction) = rest.strip_prefix(b".") {
+        let length = digits(fraction);
+        rest = fraction.get(length..).unwrap_or_default();
+        if length == 0 {
+            return false;
+        }
+    }
+    let [b'e' | b'E', power @ ..] = rest else { return rest.is_empty() };
+    let power = power.strip_prefix(b"+").or(power.strip_prefix(b"-")).unwrap_or(power);
+    !power.is_empty() && digits(power) == power.len()
 }
 
 /// Digits that a double holds for certain.

@@ -1,6 +1,7 @@
 //! One line of a session file: its place, its links, and what a projection has to know of it.
 
 use std::hash::{DefaultHasher, Hasher};
+use std::num::NonZeroU64;
 
 use super::json::{Members, number, text};
 use crate::transcript::part::Role;
@@ -61,7 +62,7 @@ impl Kind {
 
 /// An id, as a number that stands for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Id(pub u64);
+pub struct Id(NonZeroU64);
 
 impl Id {
     /// The number of an id's content: the same for the same content, in this process and any other.
@@ -69,7 +70,13 @@ impl Id {
     pub fn of(content: &[u8]) -> Self {
         let mut hasher = DefaultHasher::new();
         hasher.write(content);
-        Self(hasher.finish())
+        Self(NonZeroU64::new(hasher.finish()).unwrap_or(NonZeroU64::MAX))
+    }
+
+    /// Its place in a hash table: it is a hash by itself.
+    #[must_use]
+    pub fn hash(self) -> u64 {
+        self.0.get()
     }
 
     /// The same of a string of JavaScript: a lone surrogate stands as its own three bytes, as in [`text`].
@@ -121,10 +128,10 @@ pub struct Entry {
     pub kind: Kind,
     /// Whether its message is known.
     pub body: Body,
-    /// Words of its message's records, from and to.
-    pub words: (u32, u32),
-    /// The context's size that its message reports, in tokens.
-    pub reported: Option<f64>,
+    /// Where its message's record begins, where that is gathered.
+    pub words: u32,
+    /// The context's size that its message reports, in tokens; `NaN` for none.
+    pub reported: f64,
 }
 
 /// What a projection has to know of entries that are not plain messages.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use super::cursor::{Cursor, Text};
-use super::entry::{Body, Id};
+use super::entry::{Body, Entry, Id};
 use super::gather::{Parts, entry, message};
 use super::index::Index;
 use super::projection::{Item, Shows};
@@ -93,8 +93,8 @@ pub struct Session {
     identity: Identity,
     offsets: Vec<u64>,
     lengths: Vec<u32>,
-    /// Where the records of each message end.
-    ends: Vec<u32>,
+    /// Where the record of each message begins in the words.
+    begins: Vec<u32>,
     words: Vec<u32>,
     /// The context's size that each message reports, in tokens; `NaN` for none.
     reported: Vec<f64>,
@@ -110,40 +110,55 @@ pub struct Session {
 impl Session {
     /// The messages that some entries show.
     #[must_use]
-    pub fn new(path: PathBuf, identity: Identity, scanned: &Scanned, items: &[Item]) -> Self {
+    pub fn new(path: PathBuf, identity: Identity, scanned: Scanned, items: &[Item]) -> Self {
+        let Scanned { entries, words, calls, .. } = scanned;
         let mut session = Self {
             path,
             identity,
             offsets: Vec::with_capacity(items.len()),
             lengths: Vec::with_capacity(items.len()),
-            ends: Vec::with_capacity(items.len()),
+            begins: Vec::with_capacity(items.len()),
             words: Vec::new(),
             reported: Vec::with_capacity(items.len()),
             edits: HashMap::new(),
             own: HashSet::new(),
-            calls: scanned.calls.clone(),
+            calls,
             read: AtomicU64::new(0),
         };
-        let place_of = |entry: u32| {
-            let entry = scanned.entries.get(entry as usize);
-            entry.map_or_else(Place::default, |entry| Place { offset: entry.offset, length: entry.length })
-        };
-        for (place, item) in (0..).zip(items) {
-            let entry = scanned.entries.get(item.entry as usize);
-            let Place { offset, length } = place_of(item.entry);
-            session.offsets.push(offset);
-            session.lengths.push(length);
-            session.edits.extend(item.edit.map(|edit| (place, place_of(edit))));
-            session.own.extend(entry.and_then(|entry| entry.kind.role()).map(|_| place));
-            session.reported.push(entry.and_then(|entry| entry.reported).unwrap_or(f64::NAN));
-            if let Some(entry) = entry.filter(|entry| is_gathered(item, entry.body)) {
-                let words = entry.words.0 as usize..entry.words.1 as usize;
-                session.words.extend(scanned.words.get(words).unwrap_or_default());
+        let entry_at = |at: u32| entries.get(at as usize).copied();
+        for (place, (item, entry)) in
+            (0..).zip(items.iter().filter_map(|item| Some((item, entry_at(item.entry)?))))
+        {
+            session.offsets.push(entry.offset);
+            session.lengths.push(entry.length);
+            session.reported.push(entry.reported);
+            session.begins.push(if is_gathered(*item, entry.body) { entry.words } else { NOT_GATHERED });
+            session.own.extend(entry.kind.role().map(|_| place));
+            if let Shows::Edited(edit) = item.shows {
+                session.edits.extend(
+                    entry_at(edit).map(|Entry { offset, length, .. }| (place, Place { offset, length })),
+                );
             }
-            session.ends.push(session.words.len() as u32);
         }
-        session.words.shrink_to_fit();
+        drop(entries);
+        session.keep(words);
         session
+    }
+
+    /// Keeps the records of its messages. Where they are most of all, the few others stay with them.
+    fn keep(&mut self, words: Vec<u32>) {
+        let wanted: usize = self.begins.iter().map(|&begin| record_at(&words, begin).len()).sum();
+        if wanted >= words.len() / 8 * 7 {
+            self.words = words;
+            self.words.shrink_to_fit();
+            return;
+        }
+        self.words.reserve_exact(wanted);
+        for begin in self.begins.iter_mut().filter(|begin| **begin != NOT_GATHERED) {
+            let record = record_at(&words, *begin);
+            *begin = self.words.len() as u32;
+            self.words.extend(record);
+        }
     }
 
     fn place(&self, place: u32) -> Place {
@@ -222,21 +237,24 @@ impl Session {
     }
 }
 
-/// Bytes of an id with its number, both ways.
-const CALL_BYTES: usize = 32;
+/// In place of where a record begins.
+const NOT_GATHERED: u32 = u32::MAX;
 
-/// Whether an item's records are those of its line.
+/// The record of a message: its second word is how many it has.
+fn record_at(words: &[u32], begin: u32) -> &[u32] {
+    let rest = words.get(begin as usize..).unwrap_or_default();
+    rest.get(1).and_then(|length| rest.get(..*length as usize)).unwrap_or_default()
+}
+
+/// Whether the record of an item is that of its line.
 #[must_use]
-pub fn is_gathered(item: &Item, body: Body) -> bool {
-    body == Body::Gathered && item.shows != Shows::PromptState && item.edit.is_none()
+pub fn is_gathered(item: Item, body: Body) -> bool {
+    body == Body::Gathered && matches!(item.shows, Shows::Message | Shows::Summary)
 }
 
 impl Elsewhere for Session {
     fn records(&self, place: u32) -> &[u32] {
-        let place = place as usize;
-        let start = place.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
-        let end = self.ends.get(place).copied().unwrap_or(start);
-        self.words.get(start as usize..end as usize).unwrap_or_default()
+        record_at(&self.words, self.begins.get(place as usize).copied().unwrap_or(NOT_GATHERED))
     }
 
     fn read(&self, places: &[u32]) -> Result<Store> {
@@ -257,7 +275,7 @@ impl Elsewhere for Session {
                 Some(role) => entry(&mut cursor, role, &mut texts).map(drop),
                 None => cursor.object(|cursor, name| match cursor.content(name) {
                     b"message" => message(cursor, &mut texts).map(drop),
-                    _ => cursor.value().map(drop),
+                    _ => cursor.skip(),
                 }),
             };
             read.ok_or_else(|| self.changed())?;
@@ -269,9 +287,9 @@ impl Elsewhere for Session {
         self.offsets.capacity() * size_of::<u64>()
             + self.lengths.capacity() * size_of::<u32>()
             + self.reported.capacity() * size_of::<f64>()
-            + self.calls.count() * CALL_BYTES
+            + self.calls.bytes()
             + self.edits.capacity() * size_of::<(u32, Place)>()
-            + (self.ends.capacity() + self.words.capacity()) * size_of::<u32>()
+            + (self.begins.capacity() + self.words.capacity()) * size_of::<u32>()
     }
 }
 

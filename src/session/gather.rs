@@ -57,11 +57,11 @@ pub fn message(cursor: &mut Cursor<'_>, parts: &mut impl Parts) -> Option<Head> 
     Some(Head { word, reported: later.reported() })
 }
 
-fn member(
+fn member<'t>(
     role: Role,
     name: &[u8],
-    cursor: &mut Cursor<'_>,
-    later: &mut Later,
+    cursor: &mut Cursor<'t>,
+    later: &mut Later<'t>,
     parts: &mut impl Parts,
 ) -> Option<()> {
     match (role, name) {
@@ -70,7 +70,7 @@ fn member(
             summary(cursor, parts)?;
             later.is_summarized = true;
         }
-        (Role::BranchSummary | Role::CompactionSummary, _) => drop(cursor.value()?),
+        (Role::BranchSummary | Role::CompactionSummary, _) => cursor.skip()?,
         (_, b"content") => return content(cursor, role, parts),
         (Role::Assistant, b"stopReason") => return later.stop(cursor),
         (Role::Assistant, b"usage") => return later.usage(cursor),
@@ -78,24 +78,24 @@ fn member(
         (Role::ToolResult, b"isError") => return later.error(cursor),
         // Calls that a script made are rare, and shaped like no other.
         (Role::ToolResult, b"nestedCalls") => return None,
-        _ => drop(cursor.value()?),
+        _ => cursor.skip()?,
     }
     Some(())
 }
 
 /// What follows the content and belongs before it.
 #[derive(Default)]
-struct Later {
+struct Later<'t> {
     flags: u32,
-    stop: Option<String>,
+    stop: Option<&'t str>,
     usage: Option<ReportedUsage>,
     id: Option<Text>,
     is_summarized: bool,
     bash: Bash,
 }
 
-impl Later {
-    fn stop(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
+impl<'t> Later<'t> {
+    fn stop(&mut self, cursor: &mut Cursor<'t>) -> Option<()> {
         let reason = match cursor.value()? {
             Value::Text(reason) => cursor.content(reason),
             Value::Other { start, end } => cursor.bytes(start, end),
@@ -105,7 +105,7 @@ impl Later {
             b"toolUse" => TOOL_USE,
             _ => 0,
         };
-        self.stop = Some(std::str::from_utf8(reason).ok()?.to_owned());
+        self.stop = Some(std::str::from_utf8(reason).ok()?);
         Some(())
     }
 
@@ -122,7 +122,7 @@ impl Later {
     fn usage(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
         if cursor.peek() != b'{' {
             // No object reports nothing, whatever else it is.
-            return cursor.value().map(drop);
+            return cursor.skip();
         }
         let none = f64::NAN;
         let mut usage =
@@ -137,7 +137,7 @@ impl Later {
                 b"output" => &mut usage.output,
                 b"cacheRead" => &mut usage.cache_read,
                 b"cacheWrite" => &mut usage.cache_write,
-                _ => return cursor.value().map(drop),
+                _ => return cursor.skip(),
             };
             let Value::Other { start, end } = cursor.value()? else { return None };
             *number = std::str::from_utf8(cursor.bytes(start, end)).ok()?.parse().ok()?;
@@ -148,7 +148,7 @@ impl Later {
     }
 
     fn reported(&self) -> Option<f64> {
-        self.usage?.context_tokens(self.stop.as_deref().unwrap_or("undefined"))
+        self.usage?.context_tokens(self.stop.unwrap_or("undefined"))
     }
 }
 
@@ -170,14 +170,14 @@ fn content(cursor: &mut Cursor<'_>, role: Role, parts: &mut impl Parts) -> Optio
     match cursor.peek() {
         b'[' => cursor.list(|cursor, index| match cursor.peek() {
             b'{' => block(cursor, role, index, parts),
-            _ => cursor.value().map(drop),
+            _ => cursor.skip(),
         }),
         b'"' if role != Role::Assistant => {
             let text = cursor.string()?;
             parts.text(Part::word(Tag::Text, Part::WHOLE), text.units, text);
             Some(())
         }
-        _ => cursor.value().map(drop),
+        _ => cursor.skip(),
     }
 }
 
@@ -216,7 +216,7 @@ fn block(cursor: &mut Cursor<'_>, role: Role, index: u32, parts: &mut impl Parts
                 call.read(cursor, index, parts)?;
                 is_read = true;
             }
-            _ => drop(cursor.value()?),
+            _ => cursor.skip()?,
         }
         Some(())
     })?;
@@ -360,7 +360,7 @@ pub fn entry(cursor: &mut Cursor<'_>, role: Role, parts: &mut impl Parts) -> Opt
                 is_read = summary(cursor, parts)?.units > 0 || role == Role::CompactionSummary;
                 Some(())
             }
-            _ => cursor.value().map(drop),
+            _ => cursor.skip(),
         }
     })?;
     (is_read && cursor.is_done()).then_some(Head { word: (role as u32) << 8, reported: None })

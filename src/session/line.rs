@@ -46,8 +46,8 @@ impl<'t> Source<'t> {
             parent: None,
             kind,
             body: Body::None,
-            words: (0, 0),
-            reported: None,
+            words: 0,
+            reported: f64::NAN,
         }
     }
 }
@@ -85,15 +85,15 @@ fn strict(source: &Source<'_>, found: &mut Found) -> Option<Entry> {
                 entry.parent = Some(plain(cursor)?).filter(|id| !id.is_empty()).map(Id::of);
             }
             b"message" if kind == Kind::Message => {
-                entry.reported = sizes.gather(|sizes| message(cursor, sizes))?.reported;
+                entry.reported = sizes.gather(|sizes| message(cursor, sizes))?.reported.unwrap_or(f64::NAN);
                 entry.body = Body::Gathered;
             }
-            _ => drop(cursor.value()?),
+            _ => cursor.skip()?,
         }
         Some(())
     })?;
     entry.kind = kind?;
-    entry.words = (begun, found.words.len() as u32);
+    entry.words = begun;
     let is_whole = entry.kind != Kind::Message || entry.body == Body::Gathered;
     (cursor.is_done() && is_whole).then_some(entry)
 }
@@ -152,7 +152,7 @@ fn gather_own(source: &Source<'_>, entry: &mut Entry, found: &mut Found) {
     match sizes.gather(|sizes| own_message(&mut source.cursor(), role, sizes)) {
         Some(_) => {
             entry.body = Body::Gathered;
-            entry.words = (begun as u32, found.words.len() as u32);
+            entry.words = begun as u32;
         }
         None => found.words.truncate(begun),
     }

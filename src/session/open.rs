@@ -51,13 +51,13 @@ impl Opened {
         let items = &projection.items;
         let places = (0..).zip(items);
         let is_odd = |entry: u32| scanned.entries.get(entry as usize).map_or(Body::Odd, |entry| entry.body);
-        let odd = places.clone().filter(|(_, item)| !is_gathered(item, is_odd(item.entry)));
+        let odd = places.clone().filter(|(_, item)| !is_gathered(**item, is_odd(item.entry)));
         let odd = odd.map(|(place, _)| place).collect();
         let summary = places.clone().find(|(_, item)| item.shows == Shows::Summary).map(|(place, _)| place);
         let (linear, hook_role, gap) = (branch.linear, branch.hook_role, branch.gap);
         let has_header = scanned.entries.iter().any(|entry| entry.kind == Kind::Session);
-        let session = Session::new(path.to_owned(), identity, &scanned, items);
         let mut skipped = std::mem::take(&mut scanned.skipped);
+        let session = Session::new(path.to_owned(), identity, scanned, items);
         if !has_header {
             let reason = "no session header in the file; read without it";
             skipped.insert(0, Skipped { line: 1, reason });

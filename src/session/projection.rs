@@ -10,6 +10,8 @@ use super::tree::Branch;
 pub enum Shows {
     /// The message of its line.
     Message,
+    /// The message of its line with the content of the entry with this index in place of its own.
+    Edited(u32),
     /// The system message that a compaction carries: prompt and tools as they were then.
     PromptState,
     /// The summary of a compaction.
@@ -23,8 +25,6 @@ pub struct Item {
     pub entry: u32,
     /// What of it.
     pub shows: Shows,
-    /// Index of the entry whose content takes the place of its own.
-    pub edit: Option<u32>,
 }
 
 /// The context of a branch.
@@ -45,27 +45,23 @@ impl Projection {
     #[must_use]
     pub fn of(branch: &Branch<'_>) -> Self {
         let place = branch.compaction();
-        let context = context(branch, place);
-        let edits = edits(branch, &context);
+        let edits = edits(branch, place);
         let edit_of = |at: u32| branch.entry(at).and_then(|entry| edits.get(&entry.id?)).copied();
         let omitted = |at: u32| edit_of(at).is_some_and(|edit| branch.facts(edit).omits);
         let compaction = place.and_then(|place| branch.path.get(place).copied()).filter(|&at| !omitted(at));
         let mut projection = Self { compaction, ..Self::default() };
         if let Some(entry) = compaction {
-            let item = |shows| Item { entry, shows, edit: None };
+            let item = |shows| Item { entry, shows };
             projection.items.extend(branch.facts(entry).is_system.then(|| item(Shows::PromptState)));
             projection.items.push(item(Shows::Summary));
         }
         let boundary = |at: u32| branch.is(at, Kind::Compaction) || branch.is(at, Kind::ContextEdit);
         let last = branch.path.iter().rposition(|&at| boundary(at));
         projection.stale = projection.items.len();
-        for (place, at) in context {
+        for (place, at) in context(branch, place) {
             let shown = branch.entry(at).is_some_and(shows_message) && !omitted(at);
-            projection.items.extend(shown.then(|| Item {
-                entry: at,
-                shows: Shows::Message,
-                edit: edit_of(at),
-            }));
+            let shows = edit_of(at).map_or(Shows::Message, Shows::Edited);
+            projection.items.extend(shown.then_some(Item { entry: at, shows }));
             if Some(place) <= last {
                 projection.stale = projection.items.len();
             }
@@ -82,21 +78,23 @@ fn shows_message(entry: &Entry) -> bool {
 
 /// What stays of a branch with a compaction: entries from the first kept one, then all after the compaction, with
 /// their places on the path. System messages do not stay; the compaction carries their sum.
-fn context(branch: &Branch<'_>, compaction: Option<usize>) -> Vec<(usize, u32)> {
-    let placed = branch.path.iter().copied().enumerate();
-    let Some(at) = compaction else { return placed.collect() };
-    let first = branch.path.get(at).and_then(|&entry| branch.first_kept(entry)).unwrap_or(at);
+fn context<'b>(branch: &'b Branch<'_>, compaction: Option<usize>) -> impl Iterator<Item = (usize, u32)> + 'b {
+    let kept = compaction.map(|at| {
+        let first = branch.path.get(at).and_then(|&entry| branch.first_kept(entry)).unwrap_or(at);
+        (first, at)
+    });
     let is_system = |entry: u32| branch.is(entry, Kind::Message) && branch.facts(entry).is_system;
-    let stays =
-        |(place, entry): &(usize, u32)| *place > at || (*place >= first && *place < at && !is_system(*entry));
-    placed.filter(stays).collect()
+    let stays = move |&(place, entry): &(usize, u32)| {
+        kept.is_none_or(|(first, at)| place > at || (place >= first && place < at && !is_system(entry)))
+    };
+    branch.path.iter().copied().enumerate().filter(stays)
 }
 
 /// The latest edit of each entry.
-fn edits(branch: &Branch<'_>, context: &[(usize, u32)]) -> HashMap<Id, u32> {
+fn edits(branch: &Branch<'_>, compaction: Option<usize>) -> HashMap<Id, u32> {
     if branch.linear {
         return HashMap::new();
     }
-    let edits = context.iter().filter(|(_, at)| branch.is(*at, Kind::ContextEdit));
-    edits.filter_map(|&(_, at)| Some((branch.facts(at).target?, at))).collect()
+    let edits = context(branch, compaction).filter(|(_, at)| branch.is(*at, Kind::ContextEdit));
+    edits.filter_map(|(_, at)| Some((branch.facts(at).target?, at))).collect()
 }

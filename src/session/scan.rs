@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::io::{self, Read};
 
+use hashbrown::HashTable;
+
 use super::entry::{Entry, Facts, Id};
 use super::index::Index;
 use super::line::{Source, read_line};
@@ -130,14 +132,14 @@ pub struct Found {
 #[derive(Debug, Clone, Default)]
 pub struct Calls {
     ids: Vec<Id>,
-    numbers: HashMap<Id, u32>,
+    numbers: HashTable<u32>,
 }
 
 impl Calls {
     /// The number of an id that was met.
     #[must_use]
     pub fn find(&self, id: Id) -> Option<u32> {
-        self.numbers.get(&id).copied()
+        self.numbers.find(id.hash(), |number| self.ids.get(*number as usize) == Some(&id)).copied()
     }
 
     /// How many there are.
@@ -148,18 +150,31 @@ impl Calls {
 
     /// The number of an id: a new one where it was not met before.
     pub fn number(&mut self, id: Id) -> u32 {
-        *self.numbers.entry(id).or_insert_with(|| {
-            self.ids.push(id);
-            self.ids.len() as u32 - 1
-        })
+        if let Some(number) = self.find(id) {
+            return number;
+        }
+        let (number, ids) = (self.ids.len() as u32, &mut self.ids);
+        ids.push(id);
+        let hash = |number: &u32| ids.get(*number as usize).map_or(0, |id| id.hash());
+        self.numbers.insert_unique(id.hash(), number, hash);
+        number
+    }
+
+    /// Bytes on the heap.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.ids.capacity() * size_of::<Id>() + self.numbers.allocation_size()
+    }
+
+    fn clear(&mut self) {
+        self.ids.clear();
+        self.numbers.clear();
     }
 }
 
-/// Reads the lines of a stretch.
-#[must_use]
-pub fn read_stretch(stretch: Stretch, text: &[u8], index: &mut Index) -> Found {
+/// Reads the lines of a stretch into something empty.
+pub fn read_stretch(stretch: Stretch, text: &[u8], index: &mut Index, found: &mut Found) {
     index.fill(text);
-    let mut found = Found::default();
     let (mut start, mut first_quote) = (0, 0);
     if stretch.passed_over {
         found.lines += 1;
@@ -181,11 +196,10 @@ pub fn read_stretch(stretch: Stretch, text: &[u8], index: &mut Index) -> Found {
             is_ascii: line.ascii,
             is_strict: line.plain && (line.ascii || std::str::from_utf8(bytes).is_ok()),
         };
-        read_line(&source, &mut found);
+        read_line(&source, found);
         start = line.end as usize + 1;
         first_quote = line.quotes as usize;
     }
-    found
 }
 
 /// All entries of a file.
@@ -205,12 +219,12 @@ pub struct Scanned {
 }
 
 impl Scanned {
-    /// Adds what was found in the next stretch.
-    pub fn add(&mut self, found: Found) {
-        let Found { entries, words, calls, facts, skipped, lines } = found;
+    /// Takes what was found in the next stretch.
+    fn take(&mut self, found: &mut Found) {
         let (first, first_word) = (self.entries.len() as u32, self.words.len() as u32);
-        let numbers: Vec<u32> = calls.ids.iter().map(|id| self.calls.number(*id)).collect();
-        self.words.extend(words);
+        let numbers: Vec<u32> = found.calls.ids.iter().map(|id| self.calls.number(*id)).collect();
+        found.calls.clear();
+        self.words.append(&mut found.words);
         for record in self.words.get_mut(first_word as usize..).unwrap_or_default().chunks_exact_mut(2) {
             if let [word, id] = record
                 && matches!(Part::tag_of(*word), Some(Tag::CallId | Tag::ResultId))
@@ -218,15 +232,45 @@ impl Scanned {
                 *id = numbers.get(*id as usize).copied().unwrap_or(*id);
             }
         }
-        self.entries.extend(entries.into_iter().map(|entry| Entry {
+        self.entries.extend(found.entries.drain(..).map(|entry| Entry {
             line: entry.line + self.lines,
-            words: (entry.words.0 + first_word, entry.words.1 + first_word),
+            words: entry.words + first_word,
             ..entry
         }));
-        self.facts.extend(facts.into_iter().map(|(at, facts)| (at + first, facts)));
-        self.skipped.extend(
-            skipped.into_iter().map(|skipped| Skipped { line: skipped.line + self.lines, ..skipped }),
-        );
-        self.lines += lines;
+        self.facts.extend(found.facts.drain(..).map(|(at, facts)| (at + first, facts)));
+        let skipped = found.skipped.drain(..);
+        self.skipped.extend(skipped.map(|skipped| Skipped { line: skipped.line + self.lines, ..skipped }));
+        self.lines += std::mem::take(&mut found.lines);
+    }
+}
+
+/// Stretches put together in the order of the file, whatever the order in which they were read.
+#[derive(Debug, Default)]
+pub struct Gathering {
+    scanned: Scanned,
+    /// The stretch that comes next.
+    next: u32,
+    waiting: Vec<(u32, Found)>,
+    /// Emptied, to be filled again.
+    spare: Vec<Found>,
+}
+
+impl Gathering {
+    /// Takes what was found in a stretch, and gives something empty to fill.
+    pub fn add(&mut self, stretch: u32, found: Found) -> Found {
+        self.waiting.push((stretch, found));
+        while let Some(at) = self.waiting.iter().position(|(stretch, _)| *stretch == self.next) {
+            let (_, mut found) = self.waiting.swap_remove(at);
+            self.scanned.take(&mut found);
+            self.next += 1;
+            self.spare.push(found);
+        }
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// Everything, once all stretches were added.
+    #[must_use]
+    pub fn scanned(self) -> Scanned {
+        self.scanned
     }
 }

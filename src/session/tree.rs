@@ -1,6 +1,6 @@
 //! A branch of a session: from one of its entries back to the root.
 
-use std::collections::HashMap;
+use hashbrown::HashTable;
 
 use super::entry::{Entry, Facts, Id, Kind};
 use super::scan::Scanned;
@@ -97,20 +97,48 @@ fn version(scanned: &Scanned) -> f64 {
 
 /// All entries but headers, with their indices.
 fn members(scanned: &Scanned) -> impl DoubleEndedIterator<Item = (u32, &Entry)> {
-    let entries = (0..).zip(&scanned.entries);
-    let all: Vec<(u32, &Entry)> = entries.filter(|(_, entry)| entry.kind != Kind::Session).collect();
-    all.into_iter()
+    let entries = scanned.entries.iter().enumerate().map(|(at, entry)| (at as u32, entry));
+    entries.filter(|(_, entry)| entry.kind != Kind::Session)
+}
+
+/// Entries by their ids. Of those with one id, the last is the one that others mean.
+struct Named<'s> {
+    entries: &'s [Entry],
+    table: HashTable<u32>,
+}
+
+impl<'s> Named<'s> {
+    fn of(scanned: &'s Scanned) -> Self {
+        let entries = scanned.entries.as_slice();
+        let mut named = Self { entries, table: HashTable::with_capacity(entries.len()) };
+        for (at, id) in members(scanned).filter_map(|(at, entry)| Some((at, entry.id?))) {
+            if let Some(known) = named.table.find_mut(id.hash(), |known| id_at(entries, *known) == Some(id)) {
+                *known = at;
+            } else {
+                let hash = |known: &u32| id_at(entries, *known).map_or(0, Id::hash);
+                named.table.insert_unique(id.hash(), at, hash);
+            }
+        }
+        named
+    }
+
+    fn find(&self, id: Id) -> Option<u32> {
+        self.table.find(id.hash(), |known| id_at(self.entries, *known) == Some(id)).copied()
+    }
+}
+
+fn id_at(entries: &[Entry], at: u32) -> Option<Id> {
+    entries.get(at as usize)?.id
 }
 
 /// Follows parents from a leaf. A parent that is not there ends the branch, as in pi; so does an entry that was there
 /// before, where pi would not end.
 fn climb(scanned: &Scanned, leaf: Option<Id>) -> Option<(Vec<u32>, Option<Gap>)> {
-    // Of entries with one id, the last is the one that others mean.
-    let named: HashMap<Id, u32> = members(scanned).filter_map(|(at, entry)| Some((entry.id?, at))).collect();
+    let named = Named::of(scanned);
     let mut seen = vec![false; scanned.entries.len()];
     let mut path = Vec::new();
     let mut next = match leaf {
-        Some(leaf) => Some(*named.get(&leaf)?),
+        Some(leaf) => Some(named.find(leaf)?),
         None => members(scanned).next_back().map(|(at, _)| at),
     };
     let mut gap = None;
@@ -119,7 +147,7 @@ fn climb(scanned: &Scanned, leaf: Option<Id>) -> Option<(Vec<u32>, Option<Gap>)>
             *mark = true;
         }
         path.push(at);
-        next = entry.parent.and_then(|parent| named.get(&parent).copied());
+        next = entry.parent.and_then(|parent| named.find(parent));
         let circle = next.is_some_and(|parent| seen.get(parent as usize) == Some(&true));
         if circle {
             next = None;

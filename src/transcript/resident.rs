@@ -47,6 +47,9 @@ impl Item {
     }
 }
 
+/// Printed sizes by dialect.
+type Sizes = [Extent; Dialect::ALL.len()];
+
 /// Messages and the sums of their printed sizes, so that any range is sized by one subtraction.
 ///
 /// Cloning shares the messages.
@@ -54,35 +57,42 @@ impl Item {
 pub struct Resident {
     items: Vec<Item>,
     /// Sizes of the messages before each, by dialect; one more than there are messages.
-    before: Vec<[Extent; Dialect::ALL.len()]>,
+    before: Vec<Sizes>,
     /// Where texts are that are not here.
     elsewhere: Option<Arc<dyn Elsewhere>>,
 }
 
 impl Default for Resident {
     fn default() -> Self {
-        let before = vec![<[Extent; Dialect::ALL.len()]>::default()];
-        Self { items: Vec::new(), before, elsewhere: None }
+        Self { items: Vec::new(), before: vec![Sizes::default()], elsewhere: None }
     }
 }
 
 impl Resident {
-    /// The messages at the given places, and stores in place of some of them; a store without a message takes one
-    /// out.
+    /// The messages at the given places.
     #[must_use]
-    pub fn of(elsewhere: &Arc<dyn Elsewhere>, places: u32, mut here: Vec<(u32, Store)>) -> Self {
+    pub fn of(elsewhere: &Arc<dyn Elsewhere>, places: u32) -> Self {
         let mut resident = Self { elsewhere: Some(Arc::clone(elsewhere)), ..Self::default() };
         resident.items.reserve_exact(places as usize);
         resident.before.reserve_exact(places as usize);
-        here.sort_by_key(|(place, _)| *place);
-        let mut here = here.into_iter().peekable();
         for place in 0..places {
-            match here.next_if(|(at, _)| *at == place) {
-                Some((_, store)) => resident.append(store),
-                None => resident.push(Item::At(place)),
-            }
+            resident.push(Item::At(place));
         }
         resident
+    }
+
+    /// The same with stores in place of some messages, in order; a store without a message takes one out.
+    #[must_use]
+    pub fn filled(&self, here: Vec<(usize, Store)>) -> Self {
+        let mut filled = Self { elsewhere: self.elsewhere.clone(), ..Self::default() };
+        let mut here = here.into_iter().peekable();
+        for (place, item) in self.items.iter().enumerate() {
+            match here.next_if(|(at, _)| *at == place) {
+                Some((_, store)) => filled.append(store),
+                None => filled.push_sized(item.clone(), self.sizes(place)),
+            }
+        }
+        filled
     }
 
     /// Appends the messages of a store.
@@ -99,27 +109,44 @@ impl Resident {
     }
 
     fn push(&mut self, item: Item) {
-        let sum = self.before.last().copied().unwrap_or_default();
-        let mut next = sum;
+        let mut sizes = Sizes::default();
         for own in item.messages(self.elsewhere.as_deref()) {
-            for (sum, dialect) in next.iter_mut().zip(Dialect::ALL) {
-                *sum = sum.and(message_extent(&own, dialect));
+            for (size, dialect) in sizes.iter_mut().zip(Dialect::ALL) {
+                *size = size.and(message_extent(&own, dialect));
             }
         }
-        self.before.push(next);
+        self.push_sized(item, sizes);
+    }
+
+    fn push_sized(&mut self, item: Item, sizes: Sizes) {
+        let mut sums = self.before.last().copied().unwrap_or_default();
+        sums.iter_mut().zip(sizes).for_each(|(sum, size)| *sum = sum.and(size));
+        self.before.push(sums);
         self.items.push(item);
+    }
+
+    /// The printed sizes of a message.
+    fn sizes(&self, at: usize) -> Sizes {
+        let before = self.before.get(at).copied().unwrap_or_default();
+        let mut sizes = self.before.get(at + 1).copied().unwrap_or(before);
+        sizes.iter_mut().zip(before).for_each(|(size, before)| *size = size.without(before));
+        sizes
     }
 
     /// The first `length` messages, and `replacement` and the messages behind it in place of what follows.
     #[must_use]
     pub fn edited(&self, length: usize, replacement: Store) -> Self {
         let mut edited = Self { elsewhere: self.elsewhere.clone(), ..Self::default() };
-        self.items.iter().take(length).for_each(|item| edited.push(item.clone()));
+        for (at, item) in self.items.iter().enumerate().take(length) {
+            edited.push_sized(item.clone(), self.sizes(at));
+        }
         let first = edited.items.len();
         edited.append(replacement);
         let replaced = edited.items.len() - first;
         if replaced > 0 {
-            self.items.iter().skip(length + replaced).for_each(|item| edited.push(item.clone()));
+            for (at, item) in self.items.iter().enumerate().skip(length + replaced) {
+                edited.push_sized(item.clone(), self.sizes(at));
+            }
         }
         edited
     }
@@ -166,8 +193,7 @@ impl Resident {
     /// Bytes on the heap that no other transcript shares.
     #[must_use]
     pub fn own_bytes(&self) -> usize {
-        self.before.capacity() * size_of::<[Extent; Dialect::ALL.len()]>()
-            + self.items.capacity() * size_of::<Item>()
+        self.before.capacity() * size_of::<Sizes>() + self.items.capacity() * size_of::<Item>()
     }
 
     /// Bytes on the heap.
