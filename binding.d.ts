@@ -468,6 +468,9 @@ export interface SessionCall {
 /** How many ids have numbers. */
 export declare function sessionCallCount(session: ExternalObject<Session>): number
 
+/** Says that the file is another by now. */
+export declare function sessionChanged(session: ExternalObject<Session>): void
+
 /** The line of the edit of a message; empty where there is none. */
 export declare function sessionEdit(session: ExternalObject<Session>, place: number): string
 
@@ -507,8 +510,10 @@ export interface SessionOut {
   hookRole: boolean
   /** Where the branch begins too late. */
   gap?: SessionLine
-  /** Lines that could not be used. */
+  /** The first lines that could not be used. */
   skipped: Array<SessionLine>
+  /** How many lines that is, listed or not. */
+  skippedCount: number
   /** Bytes that were read. */
   bytesRead: number
   /** The most bytes that were held at once. */
@@ -526,6 +531,9 @@ export declare function store(records: Uint32Array, words: number, beyondCap?: n
 
 /** A summary without what a fallback added to it. */
 export declare function stripFallbackNotice(summary: string): string
+
+/** Indices of the summaries of earlier compactions. */
+export declare function summaries(source: unknown, start: number, end: number): Array<number>
 
 /** The guard's verdict by exact tokens; `done` hears of it. Empties both passages. */
 export declare function summaryFits(passages: [ExternalObject<Passage>, ExternalObject<Passage>], previous: string, limits: Float64Array, encoding: string, tables: string, options: object, done: (arg: TokensOut) => void): void

@@ -929,13 +929,18 @@ export function openSession<M extends MessageLike = MessageLike>(
  */
 export class SessionTranscript<M = MessageLike> extends Transcript<M> {
   private constructor();
-  /** Lines that could not be used, in file order. */
+  /** Lines that could not be used, in file order: the first 1,000. */
   readonly skipped: readonly SessionLine[];
+  /** How many lines could not be used, listed in `skipped` or not. */
+  readonly skippedCount: number;
   /** Where the branch begins, when it does so too late: a parent that is missing, or a circle. */
   readonly gap: SessionLine | undefined;
   /** Messages at the start whose usage reports speak of another context: `afterIndex` plus 1 of an estimate. */
   readonly staleMessages: number;
-  /** The branch ends in a checkpoint: nothing was said since. */
+  /**
+   * The branch's last entry is a checkpoint, which is pi's own test of whether there is anything to compact. A state
+   * entry behind it (a label, a usage report) makes it false, though nothing was said since.
+   */
   readonly endsInCheckpoint: boolean;
   /** The checkpoint that the context carries on; its summary is a message of role `compactionSummary`. */
   readonly previousCheckpoint: (PreviousCheckpoint & { tokensBefore?: number }) | undefined;

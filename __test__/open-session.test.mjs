@@ -172,8 +172,19 @@ test("parents that are missing or lead in a circle end the branch and are named"
   const own = await openSession(file(jsonl(said("a", "a"))));
   assert.deepEqual([contents(own), own.gap.line], [["a"], 2]);
   for (const { gap } of [orphan, circle, own]) assert.match(gap.reason, /\w+ \w+/);
+  for (const parent of [[], {}, 5, true]) {
+    const odd = await openSession(file(jsonl(said("a", null), said("b", /** @type {any} */ (parent)))));
+    assert.deepEqual([contents(odd), odd.gap?.line], [["b"], 3], JSON.stringify(parent));
+  }
   const sound = await openSession(file(jsonl(said("a", null), said("b", "a"))));
   assert.equal(sound.gap, undefined);
+});
+
+test("ids that are numbers link entries as in pi", async () => {
+  const entries = /** @type {any[]} */ ([said("1", null), said("2", "1"), said("3", "2")]);
+  const numbers = entries.map((entry, i) => ({ ...entry, id: i + 1, parentId: i === 0 ? null : i }));
+  const session = await openSession(file(jsonl(...numbers)));
+  assert.deepEqual([contents(session), session.gap], [["1", "2", "3"], undefined]);
 });
 
 test("an entry that says nothing keeps its place in the tree", async () => {
@@ -286,14 +297,24 @@ test("a recovery of a session is that of its messages", async () => {
   const outcome = (/** @type {any} */ given) =>
     library.compactWithRecovery(
       /** @type {any} */ ({
-        preparation: { messagesToSummarize: given },
+        preparation: given,
         budget: contextBudget({ contextWindow: 32_768, maxTokens: 4_096 }),
         summarizer: { kind: "extractive" },
-        transcript: given,
+        transcript: given.all,
         reason: "threshold",
       }),
     );
-  assert.deepEqual(await outcome(session), await outcome(messages));
+  const at = messages.length - 6;
+  const parts = (/** @type {any} */ all, /** @type {any} */ cut) => [
+    { all, messagesToSummarize: all },
+    { all, messagesToSummarize: cut(0, at), retainedTail: cut(at) },
+  ];
+  const [ours, plain] = [
+    parts(session, (/** @type {any} */ ...ends) => session.range(...ends)),
+    parts(messages, (/** @type {any} */ ...ends) => messages.slice(...ends)),
+  ];
+  for (const [i, given] of ours.entries())
+    assert.deepEqual(await outcome(given), await outcome(plain[i]), `${i}`);
 });
 
 test("it is exported, and wrong arguments are refused before the file is looked at", async () => {

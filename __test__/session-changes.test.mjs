@@ -90,6 +90,28 @@ for (const [name, change] of Object.entries(CHANGES)) {
   });
 }
 
+/** A second line that is not what it was, though nothing else says so. @type {Record<string, string>} */
+const IN_PLACE = {
+  "no JSON": entry("b", "a").replace('"content":"b"', '"content":xBx'),
+  null: "null",
+  "an array": "[]",
+  "another entry": '{"type":"message","id":"b"}',
+};
+
+for (const [name, line] of Object.entries(IN_PLACE)) {
+  test(`a line that became ${name} in place, at the same size and time, is session_file`, async () => {
+    const [was, now] = [entry("b", "a"), `${line.trim().padEnd(entry("b", "a").length - 1)}\n`];
+    for (const [reader, read] of Object.entries(READERS)) {
+      const path = file(SMALL);
+      utimesSync(path, 1_500_000_000, 1_500_000_000);
+      const session = await openSession(path);
+      writeFileSync(path, SMALL.replace(was, now));
+      utimesSync(path, 1_500_000_000, 1_500_000_000);
+      await assert.rejects(async () => read(session), sessionFileError(path, `${name}, ${reader}`));
+    }
+  });
+}
+
 test("opened again after a change, it is the file as it is now", async () => {
   const path = file(SMALL);
   const before = await openSession(path);

@@ -172,6 +172,21 @@ test("lines that cannot be used are named with their reason, and the others load
   assert.deepEqual([...session.skipped], expected);
 });
 
+test("a file of nothing but unusable lines opens, and names the first thousand", {
+  timeout: 60_000,
+}, async () => {
+  const few = await openSession(file(fileOf("{broken")));
+  assert.deepEqual([few.length, few.skippedCount, few.skipped.length], [0, 1, 1]);
+  const future = await openSession(file(fileOf('{"type":"of a later pi","id":"a","parentId":null}')));
+  assert.deepEqual([future.length, future.skippedCount], [0, 0]);
+  const many = await openSession(file(`${fileOf(LAST)}${"{\n".repeat(300_000)}${LAST}\n`));
+  assert.deepEqual([many.length, many.skippedCount, many.skipped.length], [2, 300_000, 1_000]);
+  assert.deepEqual(
+    [many.skipped[0], many.skipped.at(-1)],
+    [3, 1_002].map((line) => ({ line, reason: "not valid JSON" })),
+  );
+});
+
 test("a last line that is cut anywhere is told from one that is wrong", async () => {
   const whole = bytes(calling('{"é":[1.5e3,true,null,"\\ud83d\\ude00 😀"],"b":{"c":false}}'));
   const before = fileOf(user('"kept"'));

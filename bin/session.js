@@ -15,7 +15,8 @@ const library = require("../index.js");
  * @property {number} stale messages at the start whose usage reports speak of another context
  * @property {boolean} endsInCompaction
  * @property {Line | undefined} gap where the branch begins, when it does so too late
- * @property {readonly Line[]} skipped
+ * @property {readonly Line[]} skipped the first of them
+ * @property {number} skippedCount
  */
 
 /** An error with a code of the library's. @param {string} code @param {string} message */
@@ -38,6 +39,7 @@ async function openSession(path) {
     endsInCompaction: transcript.endsInCheckpoint,
     gap: transcript.gap,
     skipped: transcript.skipped,
+    skippedCount: transcript.skippedCount,
   };
 }
 
@@ -45,9 +47,9 @@ async function openSession(path) {
 const NAMED = 10;
 
 /** Says what of the file was not used. @param {Session} session @param {(line: string) => void} say */
-function reportLines({ skipped, gap }, say) {
+function reportLines({ skipped, skippedCount, gap }, say) {
   for (const { line, reason } of skipped.slice(0, NAMED)) say(`line ${line} skipped: ${reason}`);
-  if (skipped.length > NAMED) say(`${skipped.length - NAMED} more lines skipped`);
+  if (skippedCount > NAMED) say(`${skippedCount - NAMED} more lines skipped`);
   if (gap) say(`line ${gap.line}: the branch begins here, for ${gap.reason}`);
 }
 

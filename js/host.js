@@ -27,7 +27,7 @@ function callbackOf(host) {
   };
 }
 
-/** A listener that throws or rejects hears no less and breaks nothing. @param {HostSide} asked @param {object} event */
+/** A listener that throws or rejects hears no less and breaks nothing. @param {Pick<HostSide, "hear">} asked @param {object} event */
 function tell(asked, event) {
   try {
     leave(asked.hear(event));

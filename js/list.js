@@ -2,7 +2,7 @@
 
 // Messages as they came in: an array, or a range of a resident transcript.
 
-const { binding, gathered, passageOf } = require("./crossing.js");
+const { Depth, binding, gathered, passageOf } = require("./crossing.js");
 const { invalidArgument } = require("./errors.js");
 const { Transcript, TranscriptRange } = require("./transcript.js");
 const { usageFacts } = require("./values.js");
@@ -53,6 +53,11 @@ class MessageList {
     if (view) return view.generation.kept.pick(indices.map((index) => view.start + index));
     const { messages } = this;
     return indices.map((index) => messages[index]);
+  }
+
+  /** Indices of the summaries of earlier compactions in a range. @returns {number[]} */
+  summaries() {
+    return this.with(undefined, Depth.PRINTED, (...source) => binding.summaries(...source));
   }
 
   /** What stands behind an index. @param {number} start */

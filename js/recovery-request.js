@@ -17,7 +17,7 @@ const { measuredTokens } = require("./sizing.js");
  * @property {any} options how a tail is built and measured
  * @property {readonly any[]} kept what stands behind a summary
  * @property {number} keptTokens
- * @property {MessageList} source of a fallback's tail
+ * @property {() => MessageList} source of a fallback's tail
  * @property {number} generation
  * @property {string[]} warnings
  * @property {number} tokensBefore
@@ -83,21 +83,23 @@ function messagesOf({ preparation, transcript, leafIsCheckpoint, pendingMessages
   ).snapshot();
   const pending = MessageList.of(pendingMessages ?? [], "request.pendingMessages");
   const whole = optionalMessages(transcript);
-  const covered = history.and(prefix).snapshot().and(retained);
-  const tokens = (/** @type {MessageList} */ list) => measuredTokens(list, options);
+  const covered = [history.and(prefix).snapshot(), retained];
+  const tokens = (/** @type {MessageList[]} */ ...lists) =>
+    lists.reduce((sum, list) => sum + measuredTokens(list, options), 0);
   // Where nothing is new, what the tail is made of can only be what came before.
   const nothingNew = leafIsCheckpoint || history.length + prefix.length === 0;
-  const rebuilt = nothingNew ? (whole ?? covered) : covered;
-  const held = leafIsCheckpoint && retained.length > 0 ? retained : rebuilt;
-  const heldTokens = tokens(held);
-  const kept = replayable(retained.messages);
+  const rebuilt = nothingNew && whole ? [whole.snapshot()] : covered;
+  const held = leafIsCheckpoint && retained.length > 0 ? [retained] : rebuilt;
+  const heldTokens = tokens(...held);
+  const given = retained.messages;
+  const kept = replayable(given);
   return {
     kept,
     keptTokens: tokens(new MessageList([["messages", kept]])),
-    repaired: kept.length !== retained.length || kept.some((message, i) => message !== retained.messages[i]),
+    repaired: kept.length !== given.length || kept.some((message, i) => message !== given[i]),
     pendingTokens: tokens(pending),
     heldTokens,
-    source: withoutSummaries(rebuilt),
+    source: () => withoutSummaries(rebuilt.reduce((list, next) => list.and(next))),
   };
 }
 
@@ -105,6 +107,7 @@ function messagesOf({ preparation, transcript, leafIsCheckpoint, pendingMessages
 function optionalMessages(transcript) {
   if (transcript === undefined || transcript === null) return undefined;
   const list = MessageList.of(transcript, "request.transcript");
+  if (list.view) return list;
   const odd = list.messages.findIndex((message) => message === null || typeof message !== "object");
   if (odd >= 0) throw invalidArgument(`request.transcript[${odd}]`, "a message object");
   return list;
@@ -112,8 +115,12 @@ function optionalMessages(transcript) {
 
 /** A summary is carried beside the tail and never in it. @param {MessageList} list */
 function withoutSummaries(list) {
+  const summaries = list.view ? list.summaries() : undefined;
+  if (summaries?.length === 0) return list;
+  // Where a context carries a summary on, it is the first message.
+  if (summaries?.length === 1 && summaries[0] === 0) return list.slice(1);
   const messages = list.messages.filter((message) => message?.role !== "compactionSummary");
-  return messages.length === list.length && list.view ? list : new MessageList([["messages", messages]]);
+  return new MessageList([["messages", messages]]);
 }
 
 /**

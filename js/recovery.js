@@ -64,9 +64,10 @@ function summaryOutcome(recovery, ended) {
 
 /** A fallback whose tail fits, with the richest text that leaves it room; else why not even that is possible. @param {Recovery} recovery @param {Ended} ended */
 function fallbackOutcome(recovery, ended) {
+  const source = recovery.source();
   let fitting;
   for (const text of ended.fallback.texts) {
-    const beside = tailBeside(recovery, text);
+    const beside = tailBeside(source, recovery.options, text);
     if (beside.tail.length === 0) return undefined;
     if (beside.tailTokens <= beside.tailRoom) {
       fitting = beside;
@@ -81,8 +82,9 @@ function fallbackOutcome(recovery, ended) {
 }
 
 const KEPT = "there is no summary that fits; recent context is kept in its place";
-/** A fallback's text with the tail that goes with it. @param {Recovery} recovery @param {any} text */
-function tailBeside({ source, options }, text) {
+
+/** A fallback's text with the tail that goes with it. @param {MessageList} source @param {any} options @param {any} text */
+function tailBeside(source, options, text) {
   const tail = retainedTail(source, text.tailBudget, options);
   return { ...text, tail, tailTokens: measuredTokens(new MessageList([["messages", tail]]), options) };
 }

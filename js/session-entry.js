@@ -45,8 +45,9 @@ function ownMessage(entry, hookRole) {
   }
 }
 
-/** A stored message as pi sends it: absent content made empty. @param {any} message */
+/** A stored message as pi sends it: absent content made empty. Undefined where a line holds none by now. @param {any} message */
 function sent(message) {
+  if (message === null || typeof message !== "object") return undefined;
   if (message.content !== null && message.content !== undefined) return message;
   if (message.role === "system") return { ...message, content: "" };
   const isListed = ["user", "assistant", "toolResult"].includes(message.role);

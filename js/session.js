@@ -7,6 +7,7 @@ const { resolve: resolvePath } = require("node:path");
 const { abortSignal, optional, optionalFunction, optionalText } = require("./arguments.js");
 const { binding, storeOf } = require("./crossing.js");
 const { fromFailure, invalidArgument, typed } = require("./errors.js");
+const { tell } = require("./host.js");
 const { Kept } = require("./kept.js");
 const { messageOf } = require("./session-entry.js");
 const { Transcript, TranscriptRange } = require("./transcript.js");
@@ -38,7 +39,10 @@ class KeptInFile extends Kept {
     const away = picked.flatMap((message, i) => (message === undefined ? [i] : []));
     if (away.length === 0) return picked;
     const places = away.map((i) => this.placeOf(indices[i]));
-    for (const [at, message] of messagesAt(this.opened, places).entries()) picked[away[at]] = message;
+    for (const [at, message] of messagesAt(this.opened, places).entries()) {
+      // A place that holds no message now held one when the file was opened.
+      picked[away[at]] = message ?? changed(this.opened.session);
+    }
     return picked;
   }
 
@@ -70,19 +74,31 @@ class KeptInFile extends Kept {
 
 // An iteration, unlike a function of this package, has nobody else who would type what is thrown.
 const linesAt = typed(binding.sessionLines);
+const editAt = typed(binding.sessionEdit);
+const changed = typed(binding.sessionChanged);
+
+/** A line as its entry: what is none was one when the file was opened. @param {object} session @param {string} line */
+function entryOf(session, line) {
+  try {
+    const entry = JSON.parse(line);
+    if (entry !== null && typeof entry === "object") return entry;
+  } catch {}
+  return changed(session);
+}
 
 /** The entries at some places. @param {any} opened @param {number[]} places @returns {any[]} */
 function entriesAt({ session }, places) {
-  return linesAt(session, places).map((/** @type {string} */ line) => JSON.parse(line));
+  return linesAt(session, places).map((/** @type {string} */ line) => entryOf(session, line));
 }
 
-/** @param {any} opened @param {number[]} places @returns {any[]} */
+/** @param {any} opened @param {number[]} places @returns {any[]} undefined where a place holds none */
 function messagesAt(opened, places) {
   const { session, summary, hookRole } = opened;
   return entriesAt(opened, places).map((entry, i) => {
-    const edit = binding.sessionEdit(session, places[i]);
+    const edit = editAt(session, places[i]);
     const of = { isSummary: places[i] === summary, hookRole };
-    return messageOf(entry, edit === "" ? undefined : JSON.parse(edit), of);
+    const message = messageOf(entry, edit === "" ? undefined : entryOf(session, edit), of);
+    return message !== null && typeof message === "object" ? message : undefined;
   });
 }
 
@@ -120,8 +136,7 @@ async function openSession(path, options) {
   optionalText(leafId, "options.leafId");
   optionalFunction(onProgress, "options.onProgress");
   const signal = abortSignal(given, "options.signal");
-  // Absolute: the process may go elsewhere before a line is read again.
-  const opened = await read(resolvePath(path), leafId ?? undefined, signal, onProgress);
+  const opened = await read(absolute(path), leafId ?? undefined, signal, onProgress);
   const ids = new CallNumbers(opened.session);
   const stores = [];
   /** @type {any[]} */
@@ -143,6 +158,15 @@ async function openSession(path, options) {
   return new SessionTranscript(resident, kept, ids);
 }
 
+/** The process may go elsewhere before a line is read again. @param {string} path */
+function absolute(path) {
+  try {
+    return resolvePath(path);
+  } catch {
+    throw invalidArgument("path", "an absolute path, for the working directory is gone");
+  }
+}
+
 /** @returns {Promise<any>} */
 function read(
   /** @type {string} */ path,
@@ -157,11 +181,10 @@ function read(
       binding.cancelRun(run);
       reject(signal?.reason);
     };
+    const progress = { hear: (/** @type {object} */ event) => onProgress?.(event) };
     const hear = (/** @type {any} */ { opened, failure, bytes, total }) => {
       if (opened === undefined && failure === undefined) {
-        try {
-          onProgress?.({ bytes, total });
-        } catch {}
+        if (!signal?.aborted) tell(progress, { bytes, total });
         return;
       }
       signal?.removeEventListener("abort", abort);
@@ -184,6 +207,10 @@ class SessionTranscript extends Transcript {
 
   get skipped() {
     return this.#kept.opened.skipped;
+  }
+
+  get skippedCount() {
+    return this.#kept.opened.skippedCount;
   }
 
   get gap() {

@@ -98,7 +98,8 @@ function endsInCheckpoint(path) {
 }
 
 /**
- * The branch of `leafId`, or of the newest entry; `undefined` where there is no such entry.
+ * The branch of `leafId`, or of the newest entry; `undefined` where there is no such entry. A header behind which all
+ * lines were skipped is an empty branch: the host is to hear of the lines.
  *
  * @param {Buffer | string} content @param {string} [leafId]
  */
@@ -111,9 +112,10 @@ export function asPiReads(content, leafId) {
   if (!header) skipped.push({ line: 1, reason: NO_HEADER });
   const members = entries.filter(({ type }) => type !== "session");
   const leaf = leafId === undefined ? members.at(-1) : members.findLast(({ id }) => !linear && id === leafId);
-  if (leaf === undefined) return undefined;
+  const isEmptied = header && leafId === undefined && skipped.length > 0;
+  if (leaf === undefined && !isEmptied) return undefined;
   const { path, gap } = climb(members, leaf);
-  const projected = pi.buildSessionProjection(members, leaf.id).entries;
+  const projected = leaf ? pi.buildSessionProjection(members, leaf.id).entries : [];
   const spoken = projected.flatMap((/** @type {any} */ entry) =>
     entry.messages.map((/** @type {Message} */ message) => ({ message, id: entry.sourceEntry.id ?? null })),
   );

@@ -14,6 +14,7 @@ use crate::plan::edit::{CHUNK_MARKER, Edit, TAIL_MARKER};
 use crate::plan::reduce::{reduce as thin, reducible as thinnable};
 use crate::plan::shorten::{Cut, Form, shorten};
 use crate::plan::tail::{TailPlan, plan_tail, sound};
+use crate::transcript::part::Role;
 use crate::transcript::resident::Passage;
 
 /// Where a context is cut.
@@ -45,6 +46,16 @@ pub fn find_cut(
         first_kept_index: cut.first_kept as u32,
         turn_start_index,
         is_split_turn: turn_start_index >= 0,
+    })
+}
+
+/// Indices of the summaries of earlier compactions.
+#[napi(catch_unwind)]
+pub fn summaries(env: Env, source: Unknown, start: u32, end: u32) -> Result<Vec<u32>> {
+    Source::with(env, source, (start, end), |source| {
+        let places = (0..).zip(source.range());
+        let summaries = places.filter(|(_, message)| message.role() == Role::CompactionSummary);
+        Ok(summaries.map(|(place, _)| place).collect())
     })
 }
 

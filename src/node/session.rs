@@ -7,6 +7,7 @@ use napi::Status;
 use napi::bindgen_prelude::{External, Function, Utf16String};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::error::Result;
@@ -24,6 +25,8 @@ use crate::transcript::store::Store;
 
 /// Tasks that read one file: one more than that would wait for the others.
 const READERS: usize = 2;
+/// Files that are read at a time.
+static OPENS: Semaphore = Semaphore::const_new(2);
 /// Calls that may wait; progress that finds the queue full is not told.
 const QUEUE: usize = 16;
 /// Stretches between two tellings of progress.
@@ -75,8 +78,10 @@ pub struct SessionOut {
     pub hook_role: bool,
     /// Where the branch begins too late.
     pub gap: Option<SessionLine>,
-    /// Lines that could not be used.
+    /// The first lines that could not be used.
     pub skipped: Vec<SessionLine>,
+    /// How many lines that is, listed or not.
+    pub skipped_count: u32,
     /// Bytes that were read.
     pub bytes_read: f64,
     /// The most bytes that were held at once.
@@ -111,6 +116,8 @@ pub fn open_session(
     let leaf = leaf.map(|leaf| Id::of_string(&leaf));
     let runtime = runtime()?;
     runtime.spawn(async move {
+        // Beside each other, many files would hold a stretch each and share the same two threads.
+        let Some(Ok(_turn)) = cancel.run_until_cancelled(OPENS.acquire()).await else { return };
         let path = PathBuf::from(path);
         let (file, identity) = match open(&path) {
             Ok(opened) => opened,
@@ -194,7 +201,8 @@ impl Reading {
             linear: opened.linear,
             hook_role: opened.hook_role,
             gap: opened.gap.map(|gap| line(gap.line, gap.reason)),
-            skipped: opened.skipped.iter().map(|skipped| line(skipped.line, skipped.reason)).collect(),
+            skipped: opened.skipped.listed().map(|(at, reason)| line(at, reason)).collect(),
+            skipped_count: opened.skipped.count(),
             bytes_read: self.stretches.lock().map_or(0, |stretches| stretches.read) as f64,
             peak_buffered: self.peak.lock().map_or(0, |peak| peak.iter().sum::<usize>()) as f64,
         })
@@ -224,6 +232,12 @@ pub fn session_lines(session: &External<Arc<Session>>, places: Vec<u32>) -> Resu
 #[napi(catch_unwind)]
 pub fn session_edit(session: &External<Arc<Session>>, place: u32) -> Result<String> {
     Ok(String::from_utf8_lossy(&session.edit_line(place)?).into_owned())
+}
+
+/// Says that the file is another by now.
+#[napi(catch_unwind)]
+pub fn session_changed(session: &External<Arc<Session>>) -> Result<()> {
+    Err(session.changed().into())
 }
 
 /// The number of a call's id, where a message of the file has it.

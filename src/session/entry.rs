@@ -73,6 +73,16 @@ impl Id {
         Self(NonZeroU64::new(hasher.finish()).unwrap_or(NonZeroU64::MAX))
     }
 
+    /// The number of a value that is no string, by its JSON.
+    #[must_use]
+    pub fn of_value(written: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(written.as_bytes());
+        // In no string's UTF-8.
+        hasher.write_u8(0xff);
+        Self(NonZeroU64::new(hasher.finish()).unwrap_or(NonZeroU64::MAX))
+    }
+
     /// Its place in a hash table: it is a hash by itself.
     #[must_use]
     pub fn hash(self) -> u64 {

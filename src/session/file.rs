@@ -1,7 +1,7 @@
 //! A session file that is not held: where the messages of its context stand, and their records.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{File, Metadata, metadata};
+use std::fs::{File, Metadata, OpenOptions, metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use super::projection::{Item, Shows};
 use super::scan::{Calls, Scanned};
 use super::text::write;
 use crate::error::{CompactionError, Result};
-use crate::transcript::part::messages;
+use crate::transcript::part::{Part, Tag, messages};
 use crate::transcript::resident::Elsewhere;
 use crate::transcript::store::{Store, Wanted};
 
@@ -49,17 +49,31 @@ impl Identity {
 /// # Errors
 /// `session_file`
 pub fn open(path: &Path) -> Result<(File, Identity)> {
-    // Before it is opened: to open a pipe would wait for a writer.
-    let kind = metadata(path).map_err(|error| refused(path, &error))?;
-    if kind.is_dir() {
+    // Before it is opened, for that alone does something to a device; and after, for it may be another by then.
+    regular(path, &metadata(path).map_err(|error| refused(path, &error))?)?;
+    let file = without_waiting().open(path).map_err(|error| refused(path, &error))?;
+    let opened = file.metadata().map_err(|error| refused(path, &error))?;
+    regular(path, &opened)?;
+    Ok((file, Identity::of(&opened)))
+}
+
+fn regular(path: &Path, file: &Metadata) -> Result<()> {
+    if file.is_dir() {
         return Err(fault(path, "a folder; give the path of a session's .jsonl file in it"));
     }
-    if !kind.is_file() {
+    if !file.is_file() {
         return Err(fault(path, "not a regular file; copy the session to one first"));
     }
-    let file = File::open(path).map_err(|error| refused(path, &error))?;
-    let identity = Identity::of(&file.metadata().map_err(|error| refused(path, &error))?);
-    Ok((file, identity))
+    Ok(())
+}
+
+/// For reading; a pipe is not waited for until somebody writes.
+fn without_waiting() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    options
 }
 
 /// What the system says of a file, as an error with the way out.
@@ -221,7 +235,9 @@ impl Session {
         if identity == self.identity { Ok(file) } else { Err(self.changed()) }
     }
 
-    fn changed(&self) -> CompactionError {
+    /// That the file is another by now.
+    #[must_use]
+    pub fn changed(&self) -> CompactionError {
         fault(&self.path, "changed since it was opened; open it again")
     }
 
@@ -268,8 +284,10 @@ impl Elsewhere for Session {
             self.read_at(&file, offset, &mut bytes)?;
             index.fill(&bytes);
             let mut cursor = Cursor::new(&bytes, 0, bytes.len(), &index.quotes);
-            let mut texts = Texts { store: &mut store, bytes: &bytes };
-            let role = messages(self.records(place)).next().map(|message| message.role());
+            let record = self.records(place);
+            let mut texts =
+                Texts { store: &mut store, bytes: &bytes, calls: &self.calls, expected: record.get(2..) };
+            let role = messages(record).next().map(|message| message.role());
             let own = role.filter(|_| self.own.contains(&place));
             let read = match own {
                 Some(role) => entry(&mut cursor, role, &mut texts).map(drop),
@@ -278,7 +296,7 @@ impl Elsewhere for Session {
                     _ => cursor.skip(),
                 }),
             };
-            read.ok_or_else(|| self.changed())?;
+            read.filter(|()| texts.is_whole()).ok_or_else(|| self.changed())?;
         }
         Ok(store)
     }
@@ -293,13 +311,30 @@ impl Elsewhere for Session {
     }
 }
 
-/// The texts of messages, which a store awaits in the order in which they stand.
+/// The texts of a message, which a store awaits in the order in which they stand.
 struct Texts<'s> {
     store: &'s mut Store,
     bytes: &'s [u8],
+    calls: &'s Calls,
+    /// Words that were noted when the file was opened and are to come yet; `None` once others came.
+    expected: Option<&'s [u32]>,
 }
 
 impl Texts<'_> {
+    /// Meets the next part. A line that was changed in place, at the same time and size, has other parts.
+    fn meet(&mut self, word: u32, value: u32) {
+        self.expected = self.expected.and_then(|words| words.strip_prefix(&[word, value]));
+    }
+
+    /// Whether all parts came, but for the one that follows from the others.
+    fn is_whole(&self) -> bool {
+        match self.expected {
+            Some([]) => true,
+            Some([word, _]) => Part::tag_of(*word) == Some(Tag::CapUnits),
+            _ => false,
+        }
+    }
+
     fn push(&mut self, fill: impl FnOnce(&mut Vec<u16>, usize)) {
         if let Some(part) = self.store.awaited() {
             self.store.push(&part, fill);
@@ -308,20 +343,24 @@ impl Texts<'_> {
 }
 
 impl Parts for Texts<'_> {
-    fn text(&mut self, _word: u32, _units: u32, text: Text) {
+    fn text(&mut self, word: u32, units: u32, text: Text) {
+        self.meet(word, units);
         let content = self.bytes.get(text.start as usize..text.end as usize).unwrap_or_default();
         self.push(|arena, most| write(content, most, arena));
     }
 
-    fn json(&mut self, _word: u32, _units: u32, start: u32, end: u32) {
+    fn json(&mut self, word: u32, units: u32, start: u32, end: u32) {
+        self.meet(word, units);
         let written = self.bytes.get(start as usize..end as usize).unwrap_or_default();
         let text = String::from_utf8_lossy(written);
         self.push(|arena, most| arena.extend(text.encode_utf16().take(most)));
     }
 
-    fn number(&mut self, _word: u32, _number: u32) {}
+    fn number(&mut self, word: u32, number: u32) {
+        self.meet(word, number);
+    }
 
-    fn id(&mut self, _id: &[u8]) -> u32 {
-        0
+    fn id(&mut self, id: &[u8]) -> u32 {
+        self.calls.find(Id::of(id)).unwrap_or(u32::MAX)
     }
 }

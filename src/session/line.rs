@@ -5,7 +5,7 @@ use super::entry::{Body, Entry, Facts, Id, Kind};
 use super::gather::{Head, Parts, entry as own_message, message};
 use super::index::Quote;
 use super::json::{Members, NoObject, text};
-use super::scan::{Calls, Found, Skipped};
+use super::scan::{Calls, Found};
 use super::text::write;
 use crate::transcript::part::{Part, Role, Tag};
 use crate::transcript::serialize::Dialect;
@@ -84,6 +84,7 @@ fn strict(source: &Source<'_>, found: &mut Found) -> Option<Entry> {
             b"parentId" if cursor.peek() == b'"' => {
                 entry.parent = Some(plain(cursor)?).filter(|id| !id.is_empty()).map(Id::of);
             }
+            b"parentId" if cursor.peek() != b'n' => return None,
             b"message" if kind == Kind::Message => {
                 entry.reported = sizes.gather(|sizes| message(cursor, sizes))?.reported.unwrap_or(f64::NAN);
                 entry.body = Body::Gathered;
@@ -118,7 +119,7 @@ fn exact(source: &Source<'_>, found: &mut Found) {
     if line.trim().is_empty() {
         return;
     }
-    let mut skip = |reason| found.skipped.push(Skipped { line: source.line, reason });
+    let mut skip = |reason| found.skipped.push(source.line, reason);
     let members = match Members::parse(&line) {
         Ok(members) => members,
         Err(fault) => return skip(reason(&line, fault, source.is_ended)),
@@ -132,16 +133,29 @@ fn exact(source: &Source<'_>, found: &mut Found) {
     }
     let kind = kind.unwrap_or(Kind::Unknown);
     let is_shown = kind.role().is_some() || (kind == Kind::Message && has_message);
-    let id = |name| members.get(name).and_then(text);
     let mut entry = Entry {
-        id: id("id").map(|id| Id::of(&id)),
-        parent: id("parentId").filter(|id| !id.is_empty()).map(|id| Id::of(&id)),
+        id: members.get("id").and_then(named),
+        parent: members.get("parentId").and_then(linked),
         body: if is_shown { Body::Odd } else { Body::None },
         ..source.entry(kind)
     };
     gather_own(source, &mut entry, found);
     found.facts.push((found.entries.len() as u32, Facts::of(kind, &members)));
     found.entries.push(entry);
+}
+
+/// The id that a value is: a string, or a number, as its JSON stands.
+fn named(value: &str) -> Option<Id> {
+    let is_number = value.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+    text(value).map(|id| Id::of(&id)).or_else(|| is_number.then(|| Id::of_value(value)))
+}
+
+/// The id that a parent is: whatever JavaScript takes for true, be it an id of no entry.
+fn linked(value: &str) -> Option<Id> {
+    match value {
+        "null" | "false" | "0" | "-0" | "\"\"" => None,
+        _ => text(value).map(|id| Id::of(&id)).or_else(|| Some(Id::of_value(value))),
+    }
 }
 
 /// Gathers the message that an entry is by itself, where its line is in the strict form.

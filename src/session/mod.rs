@@ -17,5 +17,6 @@ pub mod line;
 pub mod open;
 pub mod projection;
 pub mod scan;
+pub mod skipped;
 pub mod text;
 pub mod tree;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::entry::{Body, Id, Kind};
 use super::file::{Identity, Session, fault, is_gathered};
 use super::projection::{Projection, Shows};
-use super::scan::{Scanned, Skipped};
+use super::scan::Scanned;
+use super::skipped::SkippedLines;
 use super::tree::{Branch, Gap};
 use crate::error::Result;
 
@@ -31,7 +32,7 @@ pub struct Opened {
     /// Where the branch begins too late.
     pub gap: Option<Gap>,
     /// Lines that could not be used.
-    pub skipped: Vec<Skipped>,
+    pub skipped: SkippedLines,
 }
 
 impl Opened {
@@ -59,8 +60,7 @@ impl Opened {
         let mut skipped = std::mem::take(&mut scanned.skipped);
         let session = Session::new(path.to_owned(), identity, scanned, items);
         if !has_header {
-            let reason = "no session header in the file; read without it";
-            skipped.insert(0, Skipped { line: 1, reason });
+            skipped.put_first(1, "no session header in the file; read without it");
         }
         Ok(Self {
             session: Arc::new(session),
@@ -78,15 +78,17 @@ impl Opened {
 }
 
 fn refuse_empty(path: &Path, identity: &Identity, scanned: &Scanned) -> Result<()> {
-    let usable = |kind| !matches!(kind, Kind::Session | Kind::Unknown);
-    if scanned.entries.iter().any(|entry| usable(entry.kind)) {
+    let has = |wanted: fn(Kind) -> bool| scanned.entries.iter().any(|entry| wanted(entry.kind));
+    let has_header = has(|kind| kind == Kind::Session);
+    let has_more = has(|kind| kind != Kind::Session) || scanned.skipped.count() > 0;
+    if (has_header && has_more) || has(|kind| !matches!(kind, Kind::Session | Kind::Unknown)) {
         return Ok(());
     }
     Err(fault(
         path,
         if identity.size == 0 {
             "empty; give the path of a session that pi has written to"
-        } else if scanned.entries.iter().any(|entry| entry.kind == Kind::Session) {
+        } else if has_header {
             "a session without entries; say something in it first"
         } else {
             "no pi session: none of its lines is an entry of one; give the path of a session's .jsonl file"

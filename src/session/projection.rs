@@ -59,9 +59,9 @@ impl Projection {
         let last = branch.path.iter().rposition(|&at| boundary(at));
         projection.stale = projection.items.len();
         for (place, at) in context(branch, place) {
-            let shown = branch.entry(at).is_some_and(shows_message) && !omitted(at);
+            let visible = branch.entry(at).is_some_and(shows_message) && !omitted(at);
             let shows = edit_of(at).map_or(Shows::Message, Shows::Edited);
-            projection.items.extend(shown.then_some(Item { entry: at, shows }));
+            projection.items.extend(visible.then_some(Item { entry: at, shows }));
             if Some(place) <= last {
                 projection.stale = projection.items.len();
             }

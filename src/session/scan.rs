@@ -8,6 +8,7 @@ use hashbrown::HashTable;
 use super::entry::{Entry, Facts, Id};
 use super::index::Index;
 use super::line::{Source, read_line};
+use super::skipped::SkippedLines;
 use crate::transcript::part::{Part, Tag};
 
 /// The longest line that is read, in bytes; longer ones are passed over without being held.
@@ -15,15 +16,6 @@ pub const LONGEST_LINE: usize = 64 << 20;
 /// Bytes of a stretch, longer lines aside: small enough for the nearer caches.
 const STRETCH: usize = 256 << 10;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
-/// A line that could not be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skipped {
-    /// The line, from 1.
-    pub line: u32,
-    /// Why, in words that quote nothing of the file.
-    pub reason: &'static str,
-}
 
 /// A file under reading, one stretch after the other.
 pub struct Stretches<R> {
@@ -123,7 +115,7 @@ pub struct Found {
     /// Of the entries with these indices.
     pub facts: Vec<(u32, Facts)>,
     /// Lines that could not be used.
-    pub skipped: Vec<Skipped>,
+    pub skipped: SkippedLines,
     /// How many lines there were.
     pub lines: u32,
 }
@@ -178,7 +170,7 @@ pub fn read_stretch(stretch: Stretch, text: &[u8], index: &mut Index, found: &mu
     let (mut start, mut first_quote) = (0, 0);
     if stretch.passed_over {
         found.lines += 1;
-        found.skipped.push(Skipped { line: found.lines, reason: "longer than 64 MiB" });
+        found.skipped.push(found.lines, "longer than 64 MiB");
     }
     for line in &index.lines {
         found.lines += 1;
@@ -212,7 +204,7 @@ pub struct Scanned {
     /// Of the entries with these indices.
     pub facts: HashMap<u32, Facts>,
     /// Lines that could not be used, in file order.
-    pub skipped: Vec<Skipped>,
+    pub skipped: SkippedLines,
     /// Ids of the calls of all messages.
     pub calls: Calls,
     lines: u32,
@@ -238,8 +230,7 @@ impl Scanned {
             ..entry
         }));
         self.facts.extend(found.facts.drain(..).map(|(at, facts)| (at + first, facts)));
-        let skipped = found.skipped.drain(..);
-        self.skipped.extend(skipped.map(|skipped| Skipped { line: skipped.line + self.lines, ..skipped }));
+        self.skipped.take(&mut found.skipped, self.lines);
         self.lines += std::mem::take(&mut found.lines);
     }
 }
