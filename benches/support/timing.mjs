@@ -1,6 +1,6 @@
 // Both sides in one process, round by round.
 
-/** Milliseconds that each side takes in a round. */
+/** Milliseconds that each side takes in a round, where a call of pi's does not take longer. */
 const ROUND = 3;
 const WARM_ROUNDS = 150;
 const COLD_ROUNDS = 40;
@@ -81,7 +81,7 @@ export async function warm(ours, pi) {
       () => timed(pi, 1),
     );
   }
-  const [ourTimes, piTimes] = [await timesInRound(ours), await timesInRound(pi)];
+  const { ourTimes, piTimes } = await timesInRound(ours, pi);
   return rounds(
     WARM_ROUNDS,
     () => timed(ours, ourTimes),
@@ -101,8 +101,7 @@ export async function cold(ours, pi) {
     if (sweep(swept) === 0) throw new Error("the sweep reads ones");
     return timed(call, 1);
   };
-  await timesInRound(ours);
-  await timesInRound(pi);
+  await timesInRound(ours, pi);
   return rounds(COLD_ROUNDS, after(ours), after(pi));
 }
 
@@ -113,7 +112,7 @@ export async function cold(ours, pi) {
  */
 export function reported(part) {
   return async (/** @type {() => any} */ ours, /** @type {Call} */ pi) => {
-    const [ourTimes, piTimes] = [await timesInRound(ours), await timesInRound(pi)];
+    const { ourTimes, piTimes } = await timesInRound(ours, pi);
     const own = async () => {
       let sum = 0;
       for (let i = 0; i < ourTimes; i++) sum += (await ours())[part];
@@ -130,11 +129,19 @@ function sweep(words) {
   return sum;
 }
 
-/** Warms a side up and answers with how many calls fill a round. @param {Call} call */
-async function timesInRound(call) {
+/** Warms both sides up, and answers with how many calls of each fill a round, which holds one of pi's at least. @param {Call} ours @param {Call} pi */
+async function timesInRound(ours, pi) {
+  const [own, theirs] = [await warmedUp(ours), await warmedUp(pi)];
+  const round = Math.max(ROUND, theirs);
+  const times = (/** @type {number} */ milliseconds) => Math.max(1, Math.round(round / milliseconds));
+  return { ourTimes: times(own), piTimes: times(theirs) };
+}
+
+/** Milliseconds a call, once the compilers had their time. @param {Call} call */
+async function warmedUp(call) {
   const samples = [];
   for (let i = 0; i < DISCARDED; i++) samples.push(await timed(call, 4));
-  return Math.max(1, Math.round(ROUND / median(samples.slice(DISCARDED >> 1))));
+  return median(samples.slice(DISCARDED >> 1));
 }
 
 /**

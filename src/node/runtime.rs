@@ -8,8 +8,8 @@ use tokio::runtime::{Builder, Runtime};
 use crate::error::{CompactionError, ErrorCode, Result};
 
 const WORKERS: usize = 2;
-/// The most threads that resolve names of hosts: the system's resolver blocks.
-const RESOLVERS: usize = 4;
+/// The most threads that may block: on session files, and on names of hosts, for which the system's resolver waits.
+const BLOCKING: usize = 4;
 
 /// The runtime of the process. It outlives every environment, and with it its threads; the addon is never unloaded.
 ///
@@ -21,7 +21,7 @@ pub(super) fn runtime() -> Result<&'static Runtime> {
         let mut builder = Builder::new_multi_thread();
         builder
             .worker_threads(WORKERS)
-            .max_blocking_threads(RESOLVERS)
+            .max_blocking_threads(BLOCKING)
             .thread_name("pi-compaction")
             .enable_all()
             .build()

@@ -1,13 +1,14 @@
 //! Session files, read on the runtime's threads.
 
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use napi::Status;
 use napi::bindgen_prelude::{External, Function, Utf16String};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::error::Result;
@@ -19,14 +20,12 @@ use crate::session::entry::Id;
 use crate::session::file::{Identity, Session, open, refused};
 use crate::session::index::Index;
 use crate::session::open::Opened;
-use crate::session::scan::{Found, Gathering, LONGEST_LINE, Stretches, read_stretch};
+use crate::session::scan::{Found, Gathering, LONGEST_LINE, Stretch, Stretches, read_stretch};
 use crate::transcript::resident::{Elsewhere, Resident};
 use crate::transcript::store::Store;
 
-/// Tasks that read one file: one more than that would wait for the others.
+/// Threads that read one file: a third would wait for the others.
 const READERS: usize = 2;
-/// Files that are read at a time.
-static OPENS: Semaphore = Semaphore::const_new(2);
 /// Calls that may wait; progress that finds the queue full is not told.
 const QUEUE: usize = 16;
 /// Stretches between two tellings of progress.
@@ -94,12 +93,18 @@ type Callback = ThreadsafeFunction<SessionCall, (), SessionCall, Status, false, 
 struct Reading {
     path: PathBuf,
     leaf: Option<Id>,
-    identity: Identity,
-    stretches: Mutex<Stretches<std::fs::File>>,
+    /// Opened by whichever reader comes first; empty where that failed.
+    source: OnceLock<Option<Source>>,
     gathering: Mutex<Gathering>,
     peak: Mutex<[usize; READERS]>,
+    failure: Mutex<Option<CompactionError>>,
     cancel: CancellationToken,
     callback: Callback,
+}
+
+struct Source {
+    identity: Identity,
+    stretches: Mutex<Stretches<File>>,
 }
 
 /// Begins to read a session file; the callback hears of progress and of the end.
@@ -115,45 +120,49 @@ pub fn open_session(
     let cancel = run.0.cancel.clone();
     let leaf = leaf.map(|leaf| Id::of_string(&leaf));
     let runtime = runtime()?;
-    runtime.spawn(async move {
-        // Beside each other, many files would hold a stretch each and share the same two threads.
-        let Some(Ok(_turn)) = cancel.run_until_cancelled(OPENS.acquire()).await else { return };
-        let path = PathBuf::from(path);
-        let (file, identity) = match open(&path) {
-            Ok(opened) => opened,
-            Err(error) => return end(&callback, Err(error)),
-        };
-        let stretches = Mutex::new(Stretches::new(file, LONGEST_LINE));
-        let (gathering, peak) = (Mutex::default(), Mutex::default());
-        let reading =
-            Arc::new(Reading { path, leaf, identity, stretches, gathering, peak, cancel, callback });
-        let tasks = [0, 1].map(|reader| tokio::spawn(Arc::clone(&reading).read(reader)));
-        let mut outcome = Ok(());
-        for task in tasks {
-            let panicked = || CompactionError::new(ErrorCode::Internal, "panic in openSession");
-            outcome = outcome.and(task.await.unwrap_or_else(|_| Err(panicked())));
-        }
-        if !reading.cancel.is_cancelled() {
-            end(&reading.callback, outcome.and_then(|()| reading.opened()));
-        }
+    let reading = Arc::new(Reading {
+        path: PathBuf::from(path),
+        leaf,
+        source: OnceLock::new(),
+        gathering: Mutex::default(),
+        peak: Mutex::default(),
+        failure: Mutex::default(),
+        cancel,
+        callback,
     });
+    // Each reader has its share, and nobody else: the last one must know that it is the last.
+    for (reader, reading) in std::iter::repeat_n(reading, READERS).enumerate() {
+        runtime.spawn_blocking(move || reading.run(reader));
+    }
     Ok(())
 }
 
-fn end(callback: &Callback, opened: crate::error::Result<SessionOut>) {
-    let call = match opened {
-        Ok(opened) => SessionCall { opened: Some(opened), ..SessionCall::default() },
-        Err(error) => SessionCall { failure: Some((&error).into()), ..SessionCall::default() },
-    };
-    callback.call(call, ThreadsafeFunctionCallMode::Blocking);
-}
-
 impl Reading {
+    /// Reads what the other reader leaves. The last one to end tells the host.
+    fn run(self: Arc<Self>, reader: usize) {
+        let panicked = |_| Err(CompactionError::new(ErrorCode::Internal, "panic in openSession"));
+        if let Err(error) = catch_unwind(AssertUnwindSafe(|| self.read(reader))).unwrap_or_else(panicked) {
+            self.fail(error);
+        }
+        if let Some(reading) = Arc::into_inner(self)
+            && !reading.cancel.is_cancelled()
+        {
+            reading.end();
+        }
+    }
+
+    fn fail(&self, error: CompactionError) {
+        if let Ok(mut failure) = self.failure.lock() {
+            failure.get_or_insert(error);
+        }
+    }
+
     /// Reads stretches until there are none.
-    async fn read(self: Arc<Self>, reader: usize) -> crate::error::Result<()> {
+    fn read(&self, reader: usize) -> crate::error::Result<()> {
+        let Some(source) = self.source.get_or_init(|| self.open()) else { return Ok(()) };
         let (mut text, mut index, mut found) = (Vec::new(), Index::default(), Found::default());
         while !self.cancel.is_cancelled() {
-            let Some(stretch) = self.next(&mut text)? else { break };
+            let Some(stretch) = self.next(source, &mut text)? else { break };
             if let Some(peak) = self.peak.lock().ok().as_deref_mut().and_then(|peak| peak.get_mut(reader)) {
                 *peak = text.capacity().max(*peak);
             }
@@ -162,32 +171,55 @@ impl Reading {
                 found = gathering.add(stretch.index, found);
             }
             if stretch.index % STRETCHES_A_TELLING == 0 {
-                self.tell();
+                self.tell(source);
             }
-            // Other runs share the two threads.
-            tokio::task::yield_now().await;
         }
         Ok(())
     }
 
-    fn next(&self, text: &mut Vec<u8>) -> crate::error::Result<Option<crate::session::scan::Stretch>> {
-        let Ok(mut stretches) = self.stretches.lock() else { return Ok(None) };
+    fn open(&self) -> Option<Source> {
+        match open(&self.path) {
+            Ok((file, identity)) => {
+                Some(Source { identity, stretches: Mutex::new(Stretches::new(file, LONGEST_LINE)) })
+            }
+            Err(error) => {
+                self.fail(error);
+                None
+            }
+        }
+    }
+
+    fn next(&self, source: &Source, text: &mut Vec<u8>) -> crate::error::Result<Option<Stretch>> {
+        let Ok(mut stretches) = source.stretches.lock() else { return Ok(None) };
         stretches.next(text).map_err(|error| refused(&self.path, &error))
     }
 
-    fn tell(&self) {
-        let bytes = self.stretches.lock().map_or(0, |stretches| stretches.read);
+    fn tell(&self, source: &Source) {
+        let bytes = source.stretches.lock().map_or(0, |stretches| stretches.read);
         let call = SessionCall {
             bytes: Some(bytes as f64),
-            total: Some(self.identity.size as f64),
+            total: Some(source.identity.size as f64),
             ..SessionCall::default()
         };
         self.callback.call(call, ThreadsafeFunctionCallMode::NonBlocking);
     }
 
-    fn opened(&self) -> crate::error::Result<SessionOut> {
-        let gathering = self.gathering.lock().map(|mut all| std::mem::take(&mut *all)).unwrap_or_default();
-        let opened = Opened::of(&self.path, self.identity.clone(), gathering.scanned(), self.leaf)?;
+    fn end(mut self) {
+        let call = match self.opened() {
+            Ok(opened) => SessionCall { opened: Some(opened), ..SessionCall::default() },
+            Err(error) => SessionCall { failure: Some((&error).into()), ..SessionCall::default() },
+        };
+        self.callback.call(call, ThreadsafeFunctionCallMode::Blocking);
+    }
+
+    fn opened(&mut self) -> crate::error::Result<SessionOut> {
+        let internal = || CompactionError::new(ErrorCode::Internal, "a lock was poisoned");
+        if let Some(failure) = self.failure.get_mut().map_err(|_| internal())?.take() {
+            return Err(failure);
+        }
+        let source = self.source.take().flatten().ok_or_else(internal)?;
+        let scanned = std::mem::take(self.gathering.get_mut().map_err(|_| internal())?).scanned();
+        let opened = Opened::of(&self.path, source.identity, scanned, self.leaf)?;
         let line = |line: u32, reason| SessionLine { line, reason };
         let elsewhere: Arc<dyn Elsewhere> = Arc::clone(&opened.session) as Arc<dyn Elsewhere>;
         Ok(SessionOut {
@@ -203,8 +235,8 @@ impl Reading {
             gap: opened.gap.map(|gap| line(gap.line, gap.reason)),
             skipped: opened.skipped.listed().map(|(at, reason)| line(at, reason)).collect(),
             skipped_count: opened.skipped.count(),
-            bytes_read: self.stretches.lock().map_or(0, |stretches| stretches.read) as f64,
-            peak_buffered: self.peak.lock().map_or(0, |peak| peak.iter().sum::<usize>()) as f64,
+            bytes_read: source.stretches.into_inner().map_or(0, |stretches| stretches.read) as f64,
+            peak_buffered: self.peak.get_mut().map_or(0, |peak| peak.iter().sum::<usize>()) as f64,
         })
     }
 }

@@ -35,11 +35,18 @@ pub struct Index {
     pub lines: Vec<Line>,
 }
 
+/// Bytes that a quote comes with at least, in most texts.
+const BYTES_A_QUOTE: usize = 16;
+/// The most quotes that memory is kept ready for.
+const QUOTES: usize = 16 << 10;
+
 impl Index {
     /// Indexes a text that begins with a line; what it held before is gone, its memory is used again.
     pub fn fill(&mut self, text: &[u8]) {
         self.quotes.clear();
         self.lines.clear();
+        // Grown bit by bit, they would be copied as often, each time to memory that the system has to clear first.
+        self.quotes.reserve((text.len() / BYTES_A_QUOTE).min(QUOTES));
         let mut walk = Walk { text, at: 0, units: 0, escapes: 0, carried: 0, plain: true, ascii: true };
         each_block(text, |masks| self.add(&mut walk, masks));
         if text.last().is_some_and(|last| *last != b'\n') {
