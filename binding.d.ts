@@ -604,6 +604,9 @@ export interface UsageOut {
   cost: CostOut
 }
 
+/** The version of which the binary is, which has to be that of the JavaScript around it. */
+export declare function version(): string
+
 /** How a model wrote a summary. */
 export interface WrittenOut {
   /** `single`, `split_turn` or `chunks`. */

@@ -883,3 +883,4 @@ module.exports.summaries = nativeBinding.summaries
 module.exports.summaryFits = nativeBinding.summaryFits
 module.exports.summaryRetryPolicy = nativeBinding.summaryRetryPolicy
 module.exports.tailPlan = nativeBinding.tailPlan
+module.exports.version = nativeBinding.version

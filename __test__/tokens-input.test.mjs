@@ -101,7 +101,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 function installed(name) {
   const path = join(folder, name);
   const native = readdirSync(root).filter((file) => file.endsWith(".node"));
-  for (const part of ["index.js", "binding.js", "js", ...native])
+  for (const part of ["index.js", "binding.js", "package.json", "js", ...native])
     cpSync(join(root, part), join(path, part), { recursive: true });
   return path;
 }

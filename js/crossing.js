@@ -2,7 +2,7 @@
 
 // One gathering, one native answer.
 
-const binding = require("../binding.js");
+const binding = require("./addon.js");
 const { gather } = require("./gather.js");
 const { Depth } = require("./records.js");
 

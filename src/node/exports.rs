@@ -17,6 +17,12 @@ use crate::transcript::resident::Passage;
 use crate::transcript::serialize::{Dialect, conversation, range_extent};
 use crate::transcript::store::{Store, Wanted};
 
+/// The version of which the binary is, which has to be that of the JavaScript around it.
+#[napi(catch_unwind)]
+pub fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
 /// The unit at which tool results are probed in a dialect; 0 for never.
 #[napi(catch_unwind)]
 pub fn probed_cap(name: String) -> u32 {
