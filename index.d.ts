@@ -1000,3 +1000,8 @@ export class CompactionError extends Error {
     retryable?: boolean;
   };
 }
+
+declare global {
+  // Of @types/node or of TypeScript's "dom" library; without either, the name at least exists.
+  interface AbortSignal {}
+}

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
-const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+export const npm = process.platform === "win32" ? "npm.cmd" : "npm";
 
 /** What a clone needs before anything of it runs. */
 export const install = [

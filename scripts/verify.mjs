@@ -12,6 +12,7 @@ const tests = readdirSync(join(root, "__test__"))
 run([
   ...install,
   ["generated files are committed", "git", ["diff", "--exit-code", "--stat", "binding.js", "binding.d.ts"]],
+  ["size and symbols of the binary", process.execPath, ["scripts/binary.mjs"]],
   ["format", "cargo", ["fmt", "--check"]],
   ["lint the addon", "cargo", ["clippy", "--quiet", "--", "-D", "warnings"]],
   [

@@ -1,0 +1,166 @@
+// What is published: the files, the manifests, and that it works when installed from its tarballs.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { after, before } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { nodes } from "../benches/support/nodes.mjs";
+import { installed, tryIt } from "../scripts/try-packed.mjs";
+
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
+const TSC = join(ROOT, "node_modules/typescript/bin/tsc");
+const read = (/** @type {string} */ path) => JSON.parse(readFileSync(join(ROOT, path), "utf8"));
+const manifest = read("package.json");
+const platforms = readdirSync(join(ROOT, "npm"));
+
+const folder = mkdtempSync(join(tmpdir(), "pi-compaction-tarballs-"));
+/** @type {string} Of a project in which it is installed. */
+let project;
+
+before(async () => {
+  await run(process.execPath, [join(ROOT, "scripts/pack.mjs"), "--out", folder]);
+  project = installed(folder);
+});
+after(() => {
+  for (const path of [folder, project]) rmSync(path, { recursive: true, force: true });
+});
+
+/** The files of an installed package. @param {string} name */
+function filesOf(name) {
+  const entries = readdirSync(join(project, "node_modules", name), { recursive: true, withFileTypes: true });
+  const root = join(project, "node_modules", name);
+  const files = entries.filter((entry) => entry.isFile());
+  return files.map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1)).sort();
+}
+
+test("the package holds what runs, its typings and its papers: no sources, no tests", () => {
+  const files = filesOf("pi-compaction-native");
+  const wanted = [
+    "CHANGELOG.md",
+    "LICENSE",
+    "README.md",
+    "binding.js",
+    "index.d.ts",
+    "index.js",
+    "package.json",
+  ];
+  for (const name of wanted) assert.ok(files.includes(name), `${name} is missing`);
+  const folders = manifest.files.filter((/** @type {string} */ name) => !name.includes("."));
+  for (const name of ["js", "bin"]) assert.ok(folders.includes(name), name);
+  for (const name of files) {
+    const known =
+      wanted.includes(name) || manifest.files.includes(name) || folders.includes(name.split("/")[0]);
+    assert.ok(known, `nobody asked for ${name}`);
+    assert.doesNotMatch(name, /test|\.rs$|\.node$|\.tsbuildinfo$|\.tgz$/);
+  }
+});
+
+test("the package of a platform holds its binary and nothing that runs beside it", () => {
+  const platform = platforms.find((name) =>
+    existsSync(join(project, "node_modules", `pi-compaction-native-${name}`)),
+  );
+  assert.ok(platform, "this platform's package is installed");
+  const { name, main } = read(`npm/${platform}/package.json`);
+  assert.deepEqual(filesOf(name), ["LICENSE", "README.md", "package.json", main]);
+});
+
+test("each platform's manifest says for which system it is, and nothing runs at install", () => {
+  const names = platforms.map((platform) => {
+    const { name, version, os, cpu, libc, main, files, repository, engines, scripts } = read(
+      `npm/${platform}/package.json`,
+    );
+    const [system, processor, library] = platform.split("-");
+    assert.deepEqual([name, version], [`pi-compaction-native-${platform}`, manifest.version]);
+    assert.deepEqual([os, cpu], [[system], [processor]]);
+    assert.deepEqual(libc, system === "linux" ? [{ gnu: "glibc", musl: "musl" }[library]] : undefined);
+    assert.deepEqual([main, files], [`pi-compaction-native.${platform}.node`, [main]]);
+    assert.deepEqual(engines, manifest.engines);
+    assert.equal(repository.url, manifest.repository.url);
+    assert.equal(scripts, undefined);
+    return name;
+  });
+  const { optionalDependencies, dependencies, scripts, devDependencies } = JSON.parse(
+    readFileSync(join(project, "node_modules/pi-compaction-native/package.json"), "utf8"),
+  );
+  assert.deepEqual(optionalDependencies, Object.fromEntries(names.map((name) => [name, manifest.version])));
+  assert.deepEqual([dependencies, scripts, devDependencies], [undefined, undefined, undefined]);
+});
+
+test("there is a platform for each target that is built", () => {
+  const built = manifest.napi.targets.map((/** @type {string} */ target) => {
+    const [cpu, vendor, system, library] = target.split("-");
+    const os = vendor === "apple" ? "darwin" : { windows: "win32", linux: "linux" }[system];
+    const processor = { x86_64: "x64", aarch64: "arm64" }[cpu];
+    return [os, processor, library].filter(Boolean).join("-");
+  });
+  assert.deepEqual(built.sort(), platforms);
+});
+
+test("installed from its tarballs it works by require, by import and in workers that are terminated", (t) => {
+  for (const { path, version } of nodes((line) => t.diagnostic(line))) {
+    const output = tryIt(project, path);
+    assert.equal(output, "required\nimported\n30 workers terminated\n", version);
+  }
+});
+
+test("the command runs", async () => {
+  const sample = join(ROOT, "examples/session.jsonl");
+  const command = join(project, "node_modules/.bin/pi-compaction");
+  const { stdout } = await run(command, ["compact", sample]);
+  assert.match(stdout, /^## Goal/);
+});
+
+const PROGRAM = `
+import { findCut, generateCompaction, type CompactionResult } from "pi-compaction-native";
+const messages = [{ role: "user", content: "Port it." }];
+const cut: number = findCut(messages, 100).firstKeptIndex;
+const preparation = { messagesToSummarize: messages.slice(0, cut) };
+export const result: Promise<CompactionResult<typeof preparation>> = generateCompaction({
+  preparation,
+  budget: { hardLimit: 1000, requestHeadroom: 10 },
+  summarizer: { kind: "extractive" },
+});
+`;
+
+const RESOLUTIONS = [
+  { module: "nodenext", moduleResolution: "nodenext" },
+  { module: "esnext", moduleResolution: "bundler" },
+];
+const LIBRARIES = [
+  { lib: ["es2022"], types: ["node"], typeRoots: [join(ROOT, "node_modules/@types")] },
+  { lib: ["es2022", "dom"], types: [] },
+  { lib: ["es2022"], types: [] },
+];
+
+/** @param {string} file @param {string} source @param {object} options */
+async function typed(file, source, options) {
+  writeFileSync(join(project, file), source);
+  const compilerOptions = { strict: true, noEmit: true, target: "es2022", skipLibCheck: false, ...options };
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: [file] }));
+  await run(process.execPath, [TSC, "-p", project]);
+}
+
+for (const resolution of RESOLUTIONS) {
+  test(`the typings compile by ${resolution.moduleResolution}: with Node's types, the browser's, or neither`, async () => {
+    for (const library of LIBRARIES) await typed("program.mts", PROGRAM, { ...resolution, ...library });
+    await typed("program.cts", PROGRAM, { ...resolution, ...LIBRARIES[0] });
+    const wrong = PROGRAM.replace("cut: number", "cut: string");
+    await assert.rejects(
+      typed("program.mts", wrong, { ...resolution, ...LIBRARIES[0] }),
+      /TS2322|Command failed/,
+    );
+  });
+}
+
+test("tables that are not installed are an optional wish of exactly this version", () => {
+  const { peerDependencies, peerDependenciesMeta } = JSON.parse(
+    readFileSync(join(project, "node_modules/pi-compaction-native/package.json"), "utf8"),
+  );
+  assert.deepEqual(peerDependencies, { "pi-compaction-native-tokens": manifest.version });
+  assert.deepEqual(peerDependenciesMeta, { "pi-compaction-native-tokens": { optional: true } });
+});
