@@ -85,10 +85,11 @@ export function folderOf(t) {
   const folder = mkdtempSync(join(tmpdir(), "pi-compaction-snippet-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, "package.json"), '{ "name": "project", "private": true }\n');
+  // Links to packages and never to a folder of them, into which an npm of the snippet would reach.
   const links = {
     "pi-compaction-native": ROOT,
     ".bin/pi-compaction": join(ROOT, "bin/pi-compaction.js"),
-    "@types": join(MODULES, "@types"),
+    "@types/node": join(MODULES, "@types/node"),
     "@earendil-works/pi-agent-core": join(ORACLE, "pi-0.87"),
     "@earendil-works/pi-ai": join(ORACLE, "@earendil-works/pi-ai"),
     "@earendil-works/pi-coding-agent": join(ORACLE, "pi-1.6"),
