@@ -16,7 +16,7 @@ const NO_PROSE = new Set(["requirements.md"]);
 const documents = readdirSync(new URL("docs/", ROOT)).filter(
   (name) => name.endsWith(".md") && !NO_PROSE.has(name),
 );
-const files = ["README.md", ...documents.map((name) => `docs/${name}`)];
+const files = ["README.md", "CONTRIBUTING.md", ...documents.map((name) => `docs/${name}`)];
 
 for (const file of files) {
   for (const snippet of snippetsOf(file, readFileSync(new URL(file, ROOT), "utf8"))) {

@@ -41,8 +41,8 @@ function published() {
   return {
     ...rest,
     optionalDependencies: Object.fromEntries(platforms.map((folder) => [manifestOf(folder).name, version])),
-    peerDependencies: { [tables]: version },
-    peerDependenciesMeta: { [tables]: { optional: true } },
+    peerDependencies: { ...rest.peerDependencies, [tables]: version },
+    peerDependenciesMeta: { ...rest.peerDependenciesMeta, [tables]: { optional: true } },
   };
 }
 
