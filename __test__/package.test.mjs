@@ -13,6 +13,7 @@ import { installed, tryIt } from "../scripts/try-packed.mjs";
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
+const PACK = join(ROOT, "scripts/pack.mjs");
 const TSC = join(ROOT, "node_modules/typescript/bin/tsc");
 const read = (/** @type {string} */ path) => JSON.parse(readFileSync(join(ROOT, path), "utf8"));
 const manifest = read("package.json");
@@ -23,7 +24,7 @@ const folder = mkdtempSync(join(tmpdir(), "pi-compaction-tarballs-"));
 let project;
 
 before(async () => {
-  await run(process.execPath, [join(ROOT, "scripts/pack.mjs"), "--out", folder]);
+  await run(process.execPath, [PACK, "--out", folder]);
   project = installed(folder);
 });
 after(() => {
@@ -37,6 +38,10 @@ function filesOf(name) {
   const files = entries.filter((entry) => entry.isFile());
   return files.map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1)).sort();
 }
+
+/** The manifest that users get. */
+const packed = () =>
+  JSON.parse(readFileSync(join(project, "node_modules/pi-compaction-native/package.json"), "utf8"));
 
 test("the package holds what runs, its typings and its papers: no sources, no tests", () => {
   const files = filesOf("pi-compaction-native");
@@ -70,7 +75,7 @@ test("the package of a platform holds its binary and nothing that runs beside it
 });
 
 test("each platform's manifest says for which system it is, and nothing runs at install", () => {
-  const names = platforms.map((platform) => {
+  for (const platform of platforms) {
     const { name, version, os, cpu, libc, main, files, repository, engines, scripts } = read(
       `npm/${platform}/package.json`,
     );
@@ -82,13 +87,27 @@ test("each platform's manifest says for which system it is, and nothing runs at 
     assert.deepEqual(engines, manifest.engines);
     assert.equal(repository.url, manifest.repository.url);
     assert.equal(scripts, undefined);
-    return name;
-  });
-  const { optionalDependencies, dependencies, scripts, devDependencies } = JSON.parse(
-    readFileSync(join(project, "node_modules/pi-compaction-native/package.json"), "utf8"),
-  );
-  assert.deepEqual(optionalDependencies, Object.fromEntries(names.map((name) => [name, manifest.version])));
+  }
+  const { dependencies, scripts, devDependencies } = packed();
   assert.deepEqual([dependencies, scripts, devDependencies], [undefined, undefined, undefined]);
+});
+
+test("the package wants the platforms that are packed beside it, each in its own version and optionally", async (t) => {
+  const wanted = (/** @type {string[]} */ names) =>
+    Object.fromEntries(names.map((name) => [`pi-compaction-native-${name}`, manifest.version]));
+  const own = platforms.filter((name) => existsSync(join(ROOT, read(`npm/${name}/package.json`).main)));
+  assert.deepEqual(packed().optionalDependencies, wanted(own));
+
+  const every = mkdtempSync(join(tmpdir(), "pi-compaction-binaries-"));
+  t.after(() => rmSync(every, { recursive: true, force: true }));
+  const all = [PACK, "--all", "--binaries", every, "--out", every];
+  await assert.rejects(run(process.execPath, all), /there is no .*\.node/);
+  for (const name of platforms) writeFileSync(join(every, read(`npm/${name}/package.json`).main), "binary");
+  await run(process.execPath, all);
+  const tarball = join(every, `pi-compaction-native-${manifest.version}.tgz`);
+  const { stdout } = await run("tar", ["xzOf", tarball, "package/package.json"]);
+  assert.deepEqual(JSON.parse(stdout).optionalDependencies, wanted(platforms));
+  assert.equal(readdirSync(every).filter((name) => name.endsWith(".tgz")).length, platforms.length + 2);
 });
 
 test("there is a platform for each target that is built", () => {
@@ -106,6 +125,11 @@ test("installed from its tarballs it works by require, by import and in workers 
     const output = tryIt(project, path);
     assert.equal(output, "required\nimported\n30 workers terminated\n", version);
   }
+});
+
+test("npm ci in the project installs it again", async () => {
+  await run("npm", ["ci", "--offline", "--cache", join(project, ".cache"), "--no-audit"], { cwd: project });
+  assert.ok(existsSync(join(project, "node_modules/pi-compaction-native/index.js")));
 });
 
 test("the command runs", async () => {
@@ -158,9 +182,7 @@ for (const resolution of RESOLUTIONS) {
 }
 
 test("tables that are not installed are an optional wish of exactly this version", () => {
-  const { peerDependencies, peerDependenciesMeta } = JSON.parse(
-    readFileSync(join(project, "node_modules/pi-compaction-native/package.json"), "utf8"),
-  );
+  const { peerDependencies, peerDependenciesMeta } = packed();
   assert.equal(peerDependencies["pi-compaction-native-tokens"], manifest.version);
   assert.deepEqual(peerDependenciesMeta["pi-compaction-native-tokens"], { optional: true });
 });

@@ -2,8 +2,9 @@
 //
 //   node scripts/pack.mjs [--out FOLDER] [--binaries FOLDER] [--all]
 //
-// The platforms become optional dependencies here and not in package.json, because `npm ci` in a clone must not ask
-// for what is not yet published. `--all` fails where a platform's binary is missing.
+// The platforms become optional dependencies here and not in package.json, and only those that are packed beside it:
+// `npm ci` fails over optional dependencies that no registry has, in a clone as in a project that installs the
+// tarballs. `--all`, for what is published, fails where a platform's binary is missing.
 
 import { spawnSync } from "node:child_process";
 import {
@@ -31,7 +32,15 @@ const binaries = resolve(values.binaries ?? root);
 /** @param {string} folder */
 const manifestOf = (folder) => JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
 const manifest = manifestOf(".");
-const platforms = readdirSync(join(root, "npm")).map((platform) => join("npm", platform));
+const platforms = readdirSync(join(root, "npm"))
+  .map((platform) => join("npm", platform))
+  .filter((folder) => {
+    const { main } = manifestOf(folder);
+    if (values.all && !existsSync(join(binaries, main)))
+      throw new Error(`there is no ${join(binaries, main)}`);
+    return existsSync(join(binaries, main));
+  });
+if (platforms.length === 0) throw new Error(`there is no binary in ${binaries}: npm run build`);
 const tables = manifestOf("tokens").name;
 
 /** What stands in the published manifest and not in the clone's. */
@@ -68,15 +77,13 @@ const from = (folder, names) => Object.fromEntries(names.map((name) => [name, jo
 /** @param {string} folder of a platform */
 function packPlatform(folder) {
   const packed = manifestOf(folder);
-  const binary = join(binaries, packed.main);
-  if (existsSync(binary)) {
-    pack(packed, { ...from(folder, ["README.md"]), ...from(".", ["LICENSE"]), [packed.main]: binary });
-  } else if (values.all) {
-    throw new Error(`there is no ${binary}`);
-  }
+  const binary = { [packed.main]: join(binaries, packed.main) };
+  pack(packed, { ...from(folder, ["README.md"]), ...from(".", ["LICENSE"]), ...binary });
 }
 
 mkdirSync(out, { recursive: true });
+// What an earlier version left would be installed along with this one.
+for (const name of readdirSync(out)) if (/^pi-compaction-native-.*\.tgz$/.test(name)) rmSync(join(out, name));
 pack(published(), from(".", [...manifest.files, "README.md", "LICENSE"]));
 pack(manifestOf("tokens"), from("tokens", [...manifestOf("tokens").files, "README.md", "LICENSE"]));
 platforms.forEach(packPlatform);
