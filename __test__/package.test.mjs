@@ -86,7 +86,10 @@ test("each platform's manifest says for which system it is, and nothing runs at 
     assert.deepEqual([main, files], [`pi-compaction-native.${platform}.node`, [main]]);
     assert.deepEqual(engines, manifest.engines);
     assert.equal(repository.url, manifest.repository.url);
-    assert.equal(scripts, undefined);
+    assert.deepEqual(Object.keys(scripts), ["prepack"]);
+    const installedOne = join(project, "node_modules", name, "package.json");
+    if (existsSync(installedOne))
+      assert.equal(JSON.parse(readFileSync(installedOne, "utf8")).scripts, undefined);
   }
   const { dependencies, scripts, devDependencies } = packed();
   assert.deepEqual([dependencies, scripts, devDependencies], [undefined, undefined, undefined]);
@@ -108,6 +111,23 @@ test("the package wants the platforms that are packed beside it, each in its own
   const { stdout } = await run("tar", ["xzOf", tarball, "package/package.json"]);
   assert.deepEqual(JSON.parse(stdout).optionalDependencies, wanted(platforms));
   assert.equal(readdirSync(every).filter((name) => name.endsWith(".tgz")).length, platforms.length + 2);
+});
+
+test("npm's own pack takes a platform's binary along, or says that it is not built", async (t) => {
+  const plain = mkdtempSync(join(tmpdir(), "pi-compaction-plain-"));
+  t.after(() => rmSync(plain, { recursive: true, force: true }));
+  const pack = (/** @type {string} */ path) =>
+    run("npm", ["pack", "--pack-destination", plain], { cwd: join(ROOT, path) });
+  for (const platform of platforms) {
+    const { main } = read(`npm/${platform}/package.json`);
+    if (existsSync(join(ROOT, main))) await pack(`npm/${platform}`);
+    else await assert.rejects(pack(`npm/${platform}`), /there is no .*\.node: npm run build/);
+    rmSync(join(ROOT, "npm", platform, main), { force: true });
+  }
+  for (const path of [".", "tokens"]) await pack(path);
+  const other = installed(plain);
+  t.after(() => rmSync(other, { recursive: true, force: true }));
+  assert.match(tryIt(other, process.execPath), /^required\nimported\n/);
 });
 
 test("there is a platform for each target that is built", () => {

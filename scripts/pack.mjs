@@ -76,7 +76,7 @@ const from = (folder, names) => Object.fromEntries(names.map((name) => [name, jo
 
 /** @param {string} folder of a platform */
 function packPlatform(folder) {
-  const packed = manifestOf(folder);
+  const { scripts, ...packed } = manifestOf(folder);
   const binary = { [packed.main]: join(binaries, packed.main) };
   pack(packed, { ...from(folder, ["README.md"]), ...from(".", ["LICENSE"]), ...binary });
 }
