@@ -264,3 +264,76 @@ impl<'t> Names<'t> {
         Some(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Cursor, Value};
+    use crate::session::index::Index;
+
+    /// Whether all of a text is one value in the strict form.
+    fn is_strict(text: &str) -> bool {
+        let mut index = Index::default();
+        index.fill(text.as_bytes());
+        let mut cursor = Cursor::new(text.as_bytes(), 0, text.len(), &index.quotes);
+        cursor.skip().is_some() && cursor.is_done()
+    }
+
+    #[test]
+    fn what_it_takes_is_json() {
+        for text in [r#"{"a":[1,-2.5e+30,true,null,"x\"y"],"b":{}}"#, "[]", "0", r#""""#, "[[[]]]"] {
+            assert!(is_strict(text), "{text}");
+            assert!(serde_json::from_str::<serde_json::Value>(text).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_or_has_blanks_is_refused() {
+        for text in [
+            "",
+            "{",
+            "[1,]",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{,}",
+            "[1 ]",
+            " 1",
+            "01",
+            "1.",
+            ".5",
+            "+1",
+            "1e",
+            "-",
+            "tru",
+            "nul",
+            "NaN",
+            "{\"a\":1,}",
+            "[1}",
+            "\"a",
+            "1 2",
+            "[1]]",
+            "'a'",
+        ] {
+            assert!(!is_strict(text), "{text}");
+        }
+        assert!(!is_strict(&format!("{}{}", "[".repeat(65), "]".repeat(65))), "deeper than it goes");
+    }
+
+    #[test]
+    fn a_string_knows_its_units_in_both_forms() {
+        let text = "[\"a\\n\\u001b\u{e9}\u{1f600}\",7]";
+        let mut index = Index::default();
+        index.fill(text.as_bytes());
+        let mut cursor = Cursor::new(text.as_bytes(), 0, text.len(), &index.quotes);
+        let mut seen = Vec::new();
+        let read = cursor.list(|cursor, at| {
+            seen.push((at, cursor.value()?));
+            Some(())
+        });
+        assert!(read.is_some() && cursor.is_done());
+        let [(0, Value::Text(string)), (1, Value::Other { start, end })] = seen[..] else {
+            panic!("{seen:?}")
+        };
+        assert_eq!((string.units, string.quoted), (6, 2 + 1 + 2 + 6 + 1 + 2));
+        assert_eq!(cursor.bytes(start, end), b"7");
+    }
+}

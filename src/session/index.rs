@@ -181,3 +181,90 @@ fn is_written(escape: &[u8]) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Index, Line, Quote};
+
+    /// The same, byte by byte, for text in which every quote and backslash stands in a string or ends one.
+    fn plainly(text: &[u8]) -> (Vec<Quote>, Vec<usize>) {
+        let (mut quotes, mut ends) = (Vec::new(), Vec::new());
+        let (mut units, mut escapes, mut at) = (0, 0, 0);
+        while at < text.len() {
+            match text[at] {
+                b'"' => quotes.push(Quote { at: at as u32, units, escapes }),
+                b'\n' => ends.push(at),
+                b'\\' => {
+                    let long = text[at + 1] == b'u';
+                    escapes += if long { 5 } else { 1 };
+                    units += 1;
+                    at += 1;
+                }
+                _ => {}
+            }
+            let byte = text[at];
+            units += u32::from(byte & 0xc0 != 0x80) + u32::from(byte >= 0xf0);
+            at += 1;
+        }
+        if text.last().is_some_and(|last| *last != b'\n') {
+            ends.push(text.len());
+        }
+        (quotes, ends)
+    }
+
+    #[test]
+    fn finds_what_a_walk_byte_by_byte_finds_wherever_blocks_end() {
+        let pieces =
+            ["\\n", "\\\\", "\\\"", "\\u001b", "é", "漢", "😀", "\"", "\n", "abc", "\\t", " ", "{\"a\":1}"];
+        let mut state = 7_u64;
+        let mut pick = |most: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % most
+        };
+        let mut index = Index::default();
+        for _ in 0..2_000 {
+            let text: String = (0..pick(120)).map(|_| pieces[pick(pieces.len())]).collect();
+            index.fill(text.as_bytes());
+            let (quotes, ends) = plainly(text.as_bytes());
+            assert_eq!(index.quotes, quotes, "{text:?}");
+            assert_eq!(
+                index.lines.iter().map(|line| line.end as usize).collect::<Vec<_>>(),
+                ends,
+                "{text:?}"
+            );
+        }
+    }
+
+    fn lines(text: &str) -> Vec<Line> {
+        let mut index = Index::default();
+        index.fill(text.as_bytes());
+        index.lines
+    }
+
+    #[test]
+    fn a_line_is_plain_where_json_stringify_would_write_it() {
+        for (text, plain) in [
+            (r#"{"a":"\t\u001b\ud800"}"#, true),
+            (r#"{"a":"\/"}"#, false),
+            (r#"{"a":"\u001B"}"#, false),
+            (r#"{"a":"\u0041"}"#, false),
+            (r#"{"a":"\u000a"}"#, false),
+            (r#"{"a":"\ud83d\ude00"}"#, false),
+            ("{\"a\":\t1}", false),
+            ("{\"a\":1}\r", false),
+        ] {
+            for padding in 0..70 {
+                let text = format!("{}\n{text}\n{{}}", "x".repeat(padding));
+                assert_eq!(lines(&text)[1].plain, plain || text.contains("\r\n"), "{text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_ascii_is_told_from_far_lines_and_never_taken_for_it() {
+        let far = "a".repeat(64);
+        let found: Vec<bool> =
+            lines(&format!("é\n{far}\n漢\n{far}\nb")).iter().map(|line| line.ascii).collect();
+        assert!(!found[0] && !found[2] && found[4], "{found:?}");
+    }
+}

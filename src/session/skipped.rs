@@ -45,3 +45,23 @@ impl SkippedLines {
         self.count
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{LISTED, SkippedLines};
+
+    #[test]
+    fn lists_the_first_and_counts_them_all() {
+        let (mut all, mut next) = (SkippedLines::default(), SkippedLines::default());
+        for line in 1..=700 {
+            all.push(line, "a");
+            next.push(line, "b");
+        }
+        all.take(&mut next, 700);
+        assert_eq!((all.count(), next.count(), next.listed().count()), (1_400, 0, 0));
+        assert_eq!(all.listed().nth(700), Some((701, "b")));
+        all.put_first(1, "header");
+        assert_eq!((all.count(), all.listed().count()), (1_401, LISTED));
+        assert_eq!(all.listed().next(), Some((1, "header")));
+    }
+}

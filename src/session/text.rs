@@ -52,3 +52,28 @@ fn character<'t>(first: u8, after: &'t [u8], text: &mut Vec<u16>) -> &'t [u8] {
     text.extend_from_slice(character.encode_utf16(&mut units));
     rest
 }
+
+#[cfg(test)]
+mod tests {
+    use super::write;
+
+    #[test]
+    fn says_what_serde_says_and_halves_of_pairs_as_they_are() {
+        for content in [r"a\n\t\r\b\f\\\u001b", r#"\"é漢😀"#, r"\u0000\u007f", ""] {
+            let expected: String = serde_json::from_str(&format!("\"{content}\"")).unwrap();
+            let mut text = Vec::new();
+            write(content.as_bytes(), usize::MAX, &mut text);
+            assert_eq!(String::from_utf16(&text).unwrap(), expected);
+        }
+        let mut half = Vec::new();
+        write(br"\ud83dx", usize::MAX, &mut half);
+        assert_eq!(half, [0xd83d, u16::from(b'x')]);
+    }
+
+    #[test]
+    fn writes_no_more_than_it_may_behind_what_is_there() {
+        let mut text = vec![1, 2];
+        write("a😀b".as_bytes(), 2, &mut text);
+        assert_eq!(text, [1, 2, u16::from(b'a'), 0xd83d]);
+    }
+}
