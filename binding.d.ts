@@ -111,6 +111,9 @@ export interface CutOut {
   isSplitTurn: boolean
 }
 
+/** The lines, each a label and a text, in at most some UTF-16 units and without secrets. */
+export declare function digestOf(labels: Array<string>, texts: Array<string>, secrets: Array<string>, most: number): string
+
 /**
  * Another resident transcript: the first messages, then those of the store, then what stood behind as many.
  * Without messages in the store it ends there.
@@ -133,6 +136,21 @@ export interface EditOut {
 
 /** Names of the encodings. */
 export declare function encodingNames(): Array<string>
+
+/** Its numbers when none are given. */
+export declare function entryRetryPolicy(): EntryRetryPolicy
+
+/** Prism's policy, which hosts may change. */
+export interface EntryRetryPolicy {
+  /** Tries in all. */
+  maxAttempts: number
+  /** `baseDelayMs` */
+  baseDelayMs: number
+  /** `maxDelayMs` */
+  maxDelayMs: number
+  /** `jitter` */
+  jitter: number
+}
 
 /** One step of a compaction; the fields that its type has are there. */
 export interface EventOut {
@@ -251,6 +269,9 @@ export interface HostCall {
 /** Whether a text shows nothing to anybody, as an answer that is no summary. */
 export declare function isBlank(text: string): boolean
 
+/** Whether a failure is known to last, however transient its code looks: a quota, an overflow, a malformed request. */
+export declare function isLasting(words: string, code?: string | undefined | null, status?: number | undefined | null): boolean
+
 /** Keeps what another cache has kept. */
 export declare function keepSummaries(cache: ExternalObject<Cache>, entries: Array<KeptSummary>): void
 
@@ -264,6 +285,9 @@ export interface KeptSummary {
   /** The answer. */
   summary: string
 }
+
+/** The texts without secrets. */
+export declare function masked(texts: Array<string>, secrets: Array<string>): Array<string>
 
 /** The raw estimate of each message. */
 export declare function messageTokens(source: unknown, start: number, end: number, options?: object | undefined | null): Array<number>
@@ -412,6 +436,12 @@ export declare function reportedTokens(stopReason: string, total: number, input:
 
 /** Bytes that it holds. */
 export declare function residentBytes(resident: ExternalObject<Resident>): number
+
+/** Milliseconds that a provider asks to wait, by `names` of headers and their values, at a time since 1970. */
+export declare function retryAfterMs(names: Array<string>, values: Array<string>, now: number): number | null
+
+/** Milliseconds to wait behind an attempt (from 1); nothing when it was the last. */
+export declare function retryDelay(policy: EntryRetryPolicy, attempt: number, wish: number | undefined | null, random: number): number | null
 
 /** What was read of a request in JavaScript. */
 export interface RunInput {

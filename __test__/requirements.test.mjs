@@ -17,9 +17,9 @@ const SCRIPT = `
 test("A3 B4: a title", () => {
   const A5 = value; // A6 behind code
   assert.equal(A5, value, \`C7 a message \${value}\`);
-  get("http://host/x", 'D8');
+  get("http://host/x", 'D8 E9');
 });
-test("A10–A12 A13 to A15 A16-A18 A19..A20 ranges", () => {});
+test("A10–A12 A13 to A15 A16-A18 A19..A20 E10–E12 ranges", () => {});
 test("XA21 A22x A2345 U+D83D are no numbers", () => {});
 `;
 
@@ -34,16 +34,17 @@ mod tests {
     #[test]
     fn a4_b5_waits_double() { assert_eq!(1, 1, "C6"); }
     #[test]
+    fn e6_holds() {}
     fn area_d7() { assert!(true, "A8 to A9") }
 }
 `;
 
 test("strings of a script name lines; comments, identifiers and ranges do not", () => {
-  assert.deepEqual(namedByScript(SCRIPT), ["A3", "B4", "C7", "D8"]);
+  assert.deepEqual(namedByScript(SCRIPT), ["A3", "B4", "C7", "D8", "E9"]);
 });
 
 test("tests of a Rust file name lines by function, comment and message; what is tested does not", () => {
-  assert.deepEqual(namedByRust(RUST).sort(), ["A3", "A4", "B5", "C6"]);
+  assert.deepEqual(namedByRust(RUST).sort(), ["A3", "A4", "B5", "C6", "E6"]);
   assert.deepEqual(namedByRust("// A1\nfn a2_x() {}"), []);
 });
 

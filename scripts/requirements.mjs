@@ -1,4 +1,4 @@
-// Lists the requirement lines, sections A to D, whose number no test names: in a title, in a message, in Rust also in
+// Lists the requirement lines, sections A to E, whose number no test names: in a title, in a message, in Rust also in
 // a comment. A range (`A43–A54`) names nothing: it does not say what is proved of what is inside.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -11,8 +11,8 @@ import { fileURLToPath } from "node:url";
  * @typedef {{ named: string[], gaps: string[], extension: string[], host: string[], unknown: string[] }} Report
  */
 
-const NUMBER = /\b[A-D]\d{1,3}\b/g;
-const RANGE = /\b([A-D])\d{1,3}\s*(?:[–—-]|\.\.|to)\s*\1\d{1,3}\b/g;
+const NUMBER = /\b[A-E]\d{1,3}\b/g;
+const RANGE = /\b([A-E])\d{1,3}\s*(?:[–—-]|\.\.|to)\s*\1\d{1,3}\b/g;
 const STRING = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/g;
 const COMMENT = /^\s*(?:\/\/|\/\*|\*).*$|\s\/\/ .*$/;
 
@@ -30,7 +30,7 @@ export function namedByRust(source) {
   const start = source.search(/^#\[cfg\(test\)\]\s+(?:pub(?:\(\w+\))? )?mod /m);
   if (start < 0) return [];
   const tests = source.slice(start);
-  const functions = [...tests.matchAll(/\bfn ((?:[a-d]\d{1,3}_)+)/g)];
+  const functions = [...tests.matchAll(/\bfn ((?:[a-e]\d{1,3}_)+)/g)];
   return [
     ...numbers(tests),
     ...functions.flatMap(([, ids]) => numbers(ids.toUpperCase().replaceAll("_", " "))),

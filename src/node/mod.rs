@@ -4,6 +4,7 @@
 
 mod budgets;
 mod cache;
+mod entries;
 mod error;
 mod events;
 mod exports;

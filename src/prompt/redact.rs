@@ -2,13 +2,21 @@
 
 use crate::transcript::quote::write_quoted;
 
-const MASK: u16 = b'*' as u16;
+/// What stands in the place of each unit; of these the first that is part of no secret, so that masking makes none.
+const MASKS: &str = "*#-_.x█▓▒░";
 
 /// Exact strings that must not leave. Empty ones are ignored.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Secrets {
     /// Longest first: a secret may be the beginning of another.
     forms: Vec<Vec<u16>>,
+    mask: u16,
+}
+
+impl Default for Secrets {
+    fn default() -> Self {
+        Self::new([])
+    }
 }
 
 impl std::fmt::Debug for Secrets {
@@ -28,9 +36,10 @@ impl Secrets {
             forms.push(quoted.get(1..quoted.len() - 1).unwrap_or_default().to_vec());
             forms.push(secret);
         }
-        forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
+        forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         forms.dedup();
-        Self { forms }
+        let mask = unused(&forms);
+        Self { forms, mask }
     }
 
     /// UTF-16 units of the longest form: a text has to be read that much further than it is printed.
@@ -39,15 +48,13 @@ impl Secrets {
         self.forms.first().map_or(0, Vec::len)
     }
 
-    /// Masks every secret in `text`.
+    /// Masks every secret in `text`, also where two of them overlap.
     pub fn mask(&self, text: &mut [u16]) {
-        for form in &self.forms {
-            let mut from = 0;
-            while let Some(at) = find(text.get(from..).unwrap_or_default(), form) {
-                let start = from + at;
-                text.iter_mut().skip(start).take(form.len()).for_each(|unit| *unit = MASK);
-                from = start + form.len();
-            }
+        // Found before anything is masked: a secret that reaches into another is gone as a whole, too.
+        let found: Vec<(usize, usize)> =
+            self.forms.iter().flat_map(|form| places(text, form).map(|start| (start, form.len()))).collect();
+        for (start, units) in found {
+            text.iter_mut().skip(start).take(units).for_each(|unit| *unit = self.mask);
         }
     }
 
@@ -63,28 +70,56 @@ impl Secrets {
     }
 }
 
-fn find(text: &[u16], form: &[u16]) -> Option<usize> {
-    let first = form.first()?;
+/// A unit that no form holds.
+fn unused(forms: &[Vec<u16>]) -> u16 {
+    let is_free = |unit: &u16| forms.iter().all(|form| !form.contains(unit));
+    let first = MASKS.encode_utf16().find(is_free);
+    first.or_else(|| (0x2588..0xd800).find(is_free)).unwrap_or(u16::from(b'*'))
+}
+
+/// Where a form begins in a text.
+fn places<'t>(text: &'t [u16], form: &'t [u16]) -> impl Iterator<Item = usize> + 't {
     let mut from = 0;
-    loop {
-        let at = from + text.get(from..)?.iter().position(|unit| unit == first)?;
-        if text.get(at..at + form.len()).is_some_and(|window| window == form) {
-            return Some(at);
+    std::iter::from_fn(move || {
+        let first = form.first()?;
+        loop {
+            let at = from + text.get(from..)?.iter().position(|unit| unit == first)?;
+            from = at + 1;
+            if text.get(at..at + form.len()).is_some_and(|window| window == form) {
+                return Some(at);
+            }
         }
-        from = at + 1;
-    }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn of(secrets: &[&str]) -> Secrets {
+        Secrets::new(secrets.iter().map(|secret| secret.encode_utf16().collect()))
+    }
+
     #[test]
     fn secrets_are_masked_as_they_are_and_as_json() {
-        let secrets =
-            Secrets::new(["sk-1", "sk-12345", "a\"b", ""].map(|secret| secret.encode_utf16().collect()));
+        let secrets = of(&["sk-1", "sk-12345", "a\"b", ""]);
         assert_eq!(secrets.masked("x sk-12345 sk-1 y"), "x ******** **** y");
         assert_eq!(secrets.masked(r#"{"k":"a\"b"}"#), r#"{"k":"****"}"#);
         assert_eq!(format!("{secrets:?}"), "Secrets(4)");
+    }
+
+    #[test]
+    fn e126_overlapping_secrets_leave_nothing() {
+        assert_eq!(of(&["abcdef", "efghi"]).masked("<abcdefghi>"), "<*********>");
+        assert_eq!(of(&["aba"]).masked("ababa b"), "***** b");
+        assert_eq!(of(&["abc", "b"]).masked("abcb"), "****");
+    }
+
+    #[test]
+    fn e126_masking_makes_no_secret() {
+        assert_eq!(of(&["***"]).masked("a***b"), "a###b");
+        assert_eq!(of(&["xyz", "b*"]).masked("bxyz b*"), "b### ##");
+        assert_eq!(of(&[MASKS]).masked(MASKS), "▉▉▉▉▉▉▉▉▉▉");
+        assert_eq!(Secrets::default().masked("a"), "a");
     }
 }

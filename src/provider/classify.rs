@@ -15,14 +15,20 @@ pub enum Class {
     Overflow,
 }
 
-/// The class of a failure.
+/// The class of a failure. What nobody knows is permanent.
 #[must_use]
 pub fn classify(failure: &Failure) -> Class {
+    known_class(failure).unwrap_or(Class::Permanent)
+}
+
+/// The class of a failure, where it is known for one.
+#[must_use]
+pub fn known_class(failure: &Failure) -> Option<Class> {
     let Failure { codes, words, .. } = failure;
     // Both come with the codes of a rate limit.
     match () {
-        () if UNSENDABLE.is_match(words) => return Class::Overflow,
-        () if HOPELESS.is_match(words) || is_relayed_quota(words) => return Class::Permanent,
+        () if UNSENDABLE.is_match(words) => return Some(Class::Overflow),
+        () if HOPELESS.is_match(words) || is_relayed_quota(words) => return Some(Class::Permanent),
         () => {}
     }
     codes
@@ -32,7 +38,7 @@ pub fn classify(failure: &Failure) -> Class {
         .or_else(|| codes_in(words).filter(|_| codes.is_empty()))
         .or_else(|| failure.trouble.map(Trouble::class))
         .or_else(|| class_of(failure.status.or_else(|| stated_status(words))?, words))
-        .unwrap_or_else(|| by_words(failure))
+        .or_else(|| by_words(failure))
 }
 
 const TOO_LARGE: [&str; 9] = [
@@ -121,14 +127,14 @@ fn class_of(status: u16, words: &str) -> Option<Class> {
     }
 }
 
-fn by_words(Failure { words, codes, .. }: &Failure) -> Class {
+fn by_words(Failure { words, codes, .. }: &Failure) -> Option<Class> {
     let generic = || codes.iter().any(|code| GENERIC.iter().any(|known| known.eq_ignore_ascii_case(code)));
     match () {
-        () if RATE.is_match(words) => Class::Transient,
-        () if is_overflow(words) => Class::Overflow,
-        () if QUOTA.is_match(words) => Class::Permanent,
-        () if generic() || TRANSIENT.is_match(words) => Class::Transient,
-        () => Class::Permanent,
+        () if RATE.is_match(words) => Some(Class::Transient),
+        () if is_overflow(words) => Some(Class::Overflow),
+        () if QUOTA.is_match(words) => Some(Class::Permanent),
+        () if generic() || TRANSIENT.is_match(words) => Some(Class::Transient),
+        () => None,
     }
 }
 

@@ -44,6 +44,15 @@ impl RetryPolicy {
     /// The refine strategy: three tries, 1 and 2 seconds apart.
     pub const REFINE: Self =
         Self { max_retries: 2, base_delay_ms: 1_000.0, repeats_empty_answers: true, ..Self::SUMMARY };
+    /// Prism: three tries, 100 and 200 milliseconds apart, spread by a quarter, never more than a second.
+    pub const PRISM: Self = Self {
+        max_retries: 2,
+        base_delay_ms: 100.0,
+        max_delay_ms: 1_000.0,
+        jitter: 0.25,
+        beyond_cap: BeyondCap::Cap,
+        repeats_empty_answers: false,
+    };
 
     /// The delay before retry number `attempt` (from 1); `None` when there is none any more.
     ///
@@ -51,6 +60,13 @@ impl RetryPolicy {
     /// applies to the result.
     #[must_use]
     pub fn delay(&self, attempt: u32, wish: Option<f64>, random: f64) -> Option<Duration> {
+        let ms = self.delay_ms(attempt, wish, random)?;
+        Some(Duration::try_from_secs_f64(ms / 1_000.0).unwrap_or(Duration::MAX))
+    }
+
+    /// The same in milliseconds: never below 0, never above the longest delay.
+    #[must_use]
+    pub fn delay_ms(&self, attempt: u32, wish: Option<f64>, random: f64) -> Option<f64> {
         if attempt == 0 || attempt > self.max_retries {
             return None;
         }
@@ -61,8 +77,9 @@ impl RetryPolicy {
         let doubled = self.base_delay_ms * f64::from(attempt.saturating_sub(1).min(MOST_DOUBLINGS)).exp2();
         let random = if random.is_finite() { random.clamp(0.0, 1.0) } else { 0.5 };
         let spread = 1.0 + self.jitter * (2.0 * random - 1.0);
-        let ms = (wish.unwrap_or(doubled) * spread).clamp(0.0, self.max_delay_ms);
-        Some(Duration::try_from_secs_f64(ms / 1_000.0).unwrap_or(Duration::MAX))
+        // Without jitter's lower end in the way of infinity, which times zero is no number.
+        let ms = wish.unwrap_or(doubled).min(f64::MAX) * spread;
+        Some(ms.clamp(0.0, self.max_delay_ms))
     }
 }
 
@@ -78,16 +95,32 @@ mod tests {
     fn presets_have_the_delays_of_f3() {
         assert_eq!(delays(RetryPolicy::SUMMARY), [2_000, 4_000, 8_000], "A17");
         assert_eq!(delays(RetryPolicy::REFINE), [1_000, 2_000], "D55");
+        assert_eq!(delays(RetryPolicy::PRISM), [100, 200], "E26");
+    }
+
+    #[test]
+    fn no_numbers_make_a_delay_beyond_the_cap() {
+        for base_delay_ms in [0.0, f64::MIN_POSITIVE, 1e300, f64::MAX] {
+            for (jitter, random) in [(0.0, 0.5), (1.0, 0.0), (1.0, 1.0), (0.25, f64::NAN), (1.0, -7.0)] {
+                let policy =
+                    RetryPolicy { base_delay_ms, jitter, max_retries: u32::MAX, ..RetryPolicy::PRISM };
+                for attempt in [1, 2, 64, u32::MAX] {
+                    let ms = policy.delay_ms(attempt, None, random).unwrap();
+                    assert!(
+                        (0.0..=1_000.0).contains(&ms),
+                        "{base_delay_ms} {jitter} {random} {attempt}: {ms}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]
     fn a_wish_beyond_the_cap_stops_or_is_capped() {
         let hour = Some(3_600_000.0);
         assert_eq!(RetryPolicy::SUMMARY.delay(1, hour, 0.5), None, "G10");
-        let capped =
-            RetryPolicy { max_delay_ms: 1_000.0, beyond_cap: BeyondCap::Cap, ..RetryPolicy::SUMMARY };
-        assert_eq!(capped.delay(1, hour, 0.5), Some(Duration::from_secs(1)), "E51");
-        let spread = RetryPolicy { jitter: 0.25, base_delay_ms: 1_000.0, ..capped };
+        assert_eq!(RetryPolicy::PRISM.delay(1, hour, 0.5), Some(Duration::from_secs(1)), "E51");
+        let spread = RetryPolicy { base_delay_ms: 1_000.0, ..RetryPolicy::PRISM };
         assert_eq!(spread.delay(1, None, 1.0), Some(Duration::from_secs(1)), "E51: capped after jitter");
     }
 }

@@ -5,6 +5,7 @@ pub mod chain;
 pub mod events;
 pub mod extractive;
 pub mod items;
+pub mod lines;
 pub mod refine;
 pub mod run;
 pub mod sections;

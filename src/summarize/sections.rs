@@ -4,7 +4,7 @@ use super::extractive::Picked;
 use crate::plan::shorten::level;
 
 /// UTF-16 units of one line at most; longer ones end in an ellipsis.
-const LINE: usize = 300;
+pub(super) const LINE: usize = 300;
 
 /// Which lines stay when not all fit.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -100,25 +100,26 @@ impl Section {
 }
 
 fn bullet(line: &str) -> String {
-    format!("- {}\n", clipped(line))
+    format!("- {}\n", clipped(line, LINE))
 }
 
-/// A line of at most [`LINE`] units, cut between characters.
-fn clipped(line: &str) -> String {
-    if units(line) <= LINE {
+/// A line of at most `most` units, cut between characters; a cut one ends in an ellipsis.
+pub(super) fn clipped(line: &str, most: usize) -> String {
+    if units(line) <= most {
         return line.to_owned();
     }
-    let mut left = LINE - 1;
+    let Some(mut left) = most.checked_sub(1) else { return String::new() };
     let kept: String = line.chars().take_while(|c| take(&mut left, c.len_utf16())).collect();
     format!("{}…", kept.trim_end())
 }
 
-fn take(left: &mut usize, units: usize) -> bool {
+/// Takes units of what is left, where it holds them.
+pub(super) fn take(left: &mut usize, units: usize) -> bool {
     let rest = left.checked_sub(units);
     *left = rest.unwrap_or(0);
     rest.is_some()
 }
 
-fn units(text: &str) -> usize {
+pub(super) fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }

@@ -1,0 +1,130 @@
+"use strict";
+
+// Errors as data: what is known of a failure, without secrets, and whether it passes by itself.
+
+const { required, optional, optionalText } = require("../arguments.js");
+const { binding } = require("../crossing.js");
+const { invalidArgument } = require("../errors.js");
+const { printed } = require("../values.js");
+const { secretsOf } = require("./entry.js");
+
+/**
+ * What was thrown, as data: no stack and no cause, which may hold anything.
+ *
+ * @typedef {{ name?: string, message: string, code?: string | number, retryAfterMs?: number }} ErrorInfo
+ */
+
+/** @param {unknown} error @param {readonly (string | undefined)[]} [secrets] @returns {ErrorInfo} */
+function errorToErrorInfo(error, secrets) {
+  const hidden = secretsOf(secrets, "secrets");
+  const { name, message, code, retryAfterMs } = factsOf(error);
+  const words = [message, name, code].map((word) => (typeof word === "string" ? word : ""));
+  const [shown, shownName, shownCode] = binding.masked(words, hidden);
+  return {
+    ...(typeof name === "string" ? { name: shownName } : {}),
+    message: shown,
+    ...(typeof code === "string" ? { code: shownCode } : typeof code === "number" ? { code } : {}),
+    ...(isWait(retryAfterMs) ? { retryAfterMs } : {}),
+  };
+}
+
+/** The same of what refuses to be read. @param {any} error */
+function factsOf(error) {
+  const field = (/** @type {string} */ key) => {
+    try {
+      return error[key];
+    } catch {
+      return undefined;
+    }
+  };
+  const message = field("message");
+  return {
+    name: field("name"),
+    message: typeof message === "string" ? message : isObject(error) ? "" : printed(error),
+    code: field("code"),
+    retryAfterMs: field("retryAfterMs"),
+  };
+}
+
+/** @param {unknown} value */
+function isObject(value) {
+  return value !== null && (typeof value === "object" || typeof value === "function");
+}
+
+/** @param {unknown} ms */
+function isWait(ms) {
+  return typeof ms === "number" && Number.isFinite(ms) && ms >= 0;
+}
+
+/** Codes that pass by themselves (requirements E34 to E43), each with the name that the core's classifier knows. */
+const TRANSIENT = new Map([
+  ["etimedout", "ETIMEDOUT"],
+  ["econnreset", "ECONNRESET"],
+  ["timeout", "timeout_error"],
+  ["rate_limit", "rate_limit_error"],
+  ["temporarily_unavailable", "unavailable_error"],
+]);
+const TRANSIENT_STATUSES = new Set([429, 500, 502, 503, 504]);
+/** The same as words of their own in a message; a number is none inside a name or before a unit. */
+const TRANSIENT_WORDS =
+  /\b(?:etimedout|econnreset|time(?:d )?[- ]?out|rate[-_ ]limit\w*|temporarily[-_ ]unavailable)\b|(?<![\w.-])(?:429|50[0234])(?![\w-]|\.\d|\s*(?:tokens?|characters?|bytes?|messages?|ms)\b)/i;
+/** How an abort says what it is, by name or code; the word may stand in any other message. */
+const ABORTS = new Set(["AbortError", "ABORT_ERR", "aborted"]);
+
+/**
+ * Whether a failure is one of the closed list, and the core's classifier does not know it for one that lasts: a quota
+ * behind a 429, an overflow behind a 500.
+ *
+ * @param {any} error
+ */
+function isTransientErrorInfo(error) {
+  if (!isObject(error)) return false;
+  const { name, message, code } = factsOf(error);
+  if (ABORTS.has(name) || ABORTS.has(code)) return false;
+  const status = statusOf(code);
+  const word = typeof code === "string" ? code.toLowerCase() : "";
+  const listed = status === undefined ? TRANSIENT.has(word) : TRANSIENT_STATUSES.has(status);
+  if (!listed && (status !== undefined || !TRANSIENT_WORDS.test(message))) return false;
+  const known = status === undefined && word !== "" ? (TRANSIENT.get(word) ?? code) : undefined;
+  return !binding.isLasting(message, known, status);
+}
+
+/** @param {unknown} code a status, as a number or in digits */
+function statusOf(code) {
+  const number = typeof code === "string" && /^\d{3}$/.test(code) ? Number(code) : code;
+  return typeof number === "number" ? number : undefined;
+}
+
+/** The headers in which a provider or a gateway says how long to wait. */
+const WAITS = ["retry-after-ms", "retry-after", "llm_provider-retry-after-ms", "llm_provider-retry-after"];
+
+/**
+ * The error of a response: its status as `code`, its `Retry-After` as `retryAfterMs`, nothing of its body.
+ *
+ * @param {any} response @param {any} [given]
+ */
+function httpStatusError(response, given) {
+  const { status, headers } = required(response, "response");
+  if (!Number.isInteger(status) || status < 100 || status > 599) {
+    throw invalidArgument("response.status", "an HTTP status");
+  }
+  const options = optional(given, "options") ?? {};
+  const message = optionalText(options.message, "options.message") ?? `HTTP ${status}`;
+  const [shown] = binding.masked([message], secretsOf(options.secrets, "options.secrets"));
+  const waits = WAITS.flatMap((name) => headerOf(headers, name).map((value) => [name, value]));
+  const [names, values] = [waits.map(([name]) => name), waits.map(([, value]) => value)];
+  const retryAfterMs = binding.retryAfterMs(names, values, Date.now());
+  const error = Object.assign(new Error(shown), { code: status });
+  Object.defineProperty(error, "name", { value: "HttpStatusError", configurable: true, writable: true });
+  return typeof retryAfterMs === "number" ? Object.assign(error, { retryAfterMs }) : error;
+}
+
+/** The value of a header, of `Headers` or of a plain object. @param {any} headers @param {string} name @returns {string[]} */
+function headerOf(headers, name) {
+  const all = optional(headers, "response.headers") ?? {};
+  const key = Object.keys(all).find((key) => key.toLowerCase() === name);
+  const value = typeof all.get === "function" ? all.get(name) : key === undefined ? undefined : all[key];
+  return value === undefined || value === null ? [] : [printed(Array.isArray(value) ? value[0] : value)];
+}
+
+module.exports = { errorToErrorInfo, httpStatusError, isTransientErrorInfo, isWait };
