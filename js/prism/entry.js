@@ -58,15 +58,16 @@ function keepsNoParents(entries) {
 /** @param {number} end @param {Known[]} entries @param {Map<string, number>} places */
 function pathTo(end, entries, places) {
   const path = [];
-  for (let entry = entries[end]; entry; ) {
+  for (let place = end; place >= 0; ) {
+    const entry = entries[place];
     path.push(entry);
     if (entry.parent === undefined) break;
-    const place = places.get(entry.parent);
-    if (place === undefined) throw invalidArgument(`${entry.at}.parentId`, "the id of an entry in the list");
+    const parent = entries[place - 1]?.id === entry.parent ? place - 1 : places.get(entry.parent);
+    if (parent === undefined) throw invalidArgument(`${entry.at}.parentId`, "the id of an entry in the list");
     if (path.length === entries.length) {
       throw invalidArgument(`${entry.at}.parentId`, "an entry that does not descend from it");
     }
-    entry = entries[place];
+    place = parent;
   }
   return path.reverse();
 }

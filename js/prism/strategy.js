@@ -11,6 +11,8 @@ const { viewOf } = require("./context.js");
 const { branchOf, countOr, metadataOf, secretsOf } = require("./entry.js");
 const { linesOf } = require("./line.js");
 
+/** @typedef {import("./line.js").Line} Line */
+
 const NAME = "default-compaction";
 const KEEP_RECENT_ENTRIES = 8;
 const MAX_SUMMARY_CHARS = 4_000;
@@ -85,12 +87,21 @@ function compaction({ sessionId, branch, keep, trigger, secrets }, { name, most 
  */
 function digest(carried, older, secrets, most) {
   const earlier = (carried ?? "").split("\n").filter((line) => line !== NOTHING_OLDER);
-  const told = older.flatMap(linesOf);
-  const labels = [...earlier.map(() => ""), ...told.map(([label]) => label)];
-  const texts = [...earlier, ...told.map(([, text]) => text)];
-  return (
-    binding.digestOf(labels, texts, secrets, most) || binding.digestOf([""], [NOTHING_OLDER], secrets, most)
+  const all = [...earlier.map((line) => /** @type {Line} */ (["", line])), ...older.flatMap(linesOf)];
+  const told = all.filter(([, text]) => /\S/.test(text));
+  const lines = told.length > 0 ? mostLines(told, most) : [/** @type {Line} */ (["", NOTHING_OLDER])];
+  return binding.digestOf(
+    lines.map(([label]) => label),
+    lines.map(([, text]) => text),
+    secrets,
+    most,
   );
+}
+
+/** Of too many lines those that can be told: the first, and no more of the newest than have room with a letter each. @param {Line[]} lines @param {number} most */
+function mostLines(lines, most) {
+  const newest = Math.floor(most / 2) + 1;
+  return lines.length <= newest ? lines : [lines[0], ...lines.slice(lines.length - newest)];
 }
 
 /** @param {string} field @param {import("./entry.js").Known | undefined} known */

@@ -1,0 +1,400 @@
+// Whether and when a turn is tried again.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import {
+  applyRetryMiddleware,
+  createDefaultRetryPolicy,
+  errorToErrorInfo,
+  httpStatusError,
+  isTransientErrorInfo,
+  waitForRetry,
+} from "../prism.js";
+import { random } from "./support/random.mjs";
+
+const busy = Object.freeze({ message: "busy", code: 503 });
+
+/** @param {any} [more] @returns {any} */
+const context = (more) => ({ sessionId: "s", runId: "r", attempt: 1, error: busy, ...more });
+
+/** The delays of a policy until it gives up. @param {any} options @param {any} [error] */
+function delays(options, error = busy) {
+  const policy = createDefaultRetryPolicy(options);
+  const found = [];
+  for (let attempt = 1; attempt < 50; attempt++) {
+    const { retry, delayMs } = policy.decide(context({ attempt, error }));
+    if (!retry) break;
+    found.push(delayMs);
+  }
+  return found;
+}
+
+test("E23 E24 a policy is a name and a decision, from the same options that an agent takes", () => {
+  const policy = createDefaultRetryPolicy();
+  assert.deepEqual(Object.keys(policy), ["name", "decide"]);
+  assert.equal(policy.name, "default-retry");
+  const options = { maxAttempts: 2, secrets: ["s"], metadata: { a: 1 }, jitter: 0, policy: undefined };
+  assert.deepEqual(delays(options), [100]);
+  assert.equal(createDefaultRetryPolicy({ name: "mine" }).name, "mine");
+});
+
+test("E25 E26 E27 E29 E46 by default three attempts, 100 and 200 ms apart, a second at most", () => {
+  assert.deepEqual(delays({ jitter: 0 }), [100, 200]);
+  assert.deepEqual(delays({ jitter: 0, maxAttempts: 8 }), [100, 200, 400, 800, 1_000, 1_000, 1_000]);
+  assert.deepEqual(delays({ jitter: 0, maxAttempts: 1 }), []);
+  assert.deepEqual(delays({ jitter: 0, maxAttempts: 3, baseDelayMs: 50 }), [50, 100]);
+  assert.deepEqual(delays({ jitter: 0, maxAttempts: 4, baseDelayMs: 7.5, maxDelayMs: 20 }), [7.5, 15, 20]);
+  assert.deepEqual(delays({ jitter: 0, baseDelayMs: 0 }), [0, 0]);
+  assert.deepEqual(delays({ jitter: 0, maxDelayMs: 0 }), [0, 0]);
+  const { retry, delayMs } = createDefaultRetryPolicy({ jitter: 0, maxAttempts: 2 ** 53 - 1 }).decide(
+    context({ attempt: 2 ** 52 }),
+  );
+  assert.deepEqual([retry, delayMs], [true, 1_000], "as far as numbers go");
+});
+
+test("E28 E30 E47 jitter spreads a delay by a quarter both ways, as the source draws", () => {
+  const at = (/** @type {number} */ drawn, more = {}) =>
+    delays({ maxAttempts: 2, random: () => drawn, ...more })[0];
+  assert.deepEqual([at(0), at(0.5), at(1)], [75, 100, 125]);
+  assert.deepEqual([at(0, { jitter: 1 }), at(1, { jitter: 1 })], [0, 200]);
+  const drawn = new Set(Array.from({ length: 50 }, () => delays({ maxAttempts: 2 })[0]));
+  assert.ok(drawn.size > 40, "sessions do not retry in step");
+});
+
+test("E48 E50 E51 a provider's wish comes before the computed delay, is spread, and is capped", () => {
+  const wishes = (/** @type {number} */ retryAfterMs) => ({ ...busy, retryAfterMs });
+  assert.deepEqual(delays({ jitter: 0 }, wishes(640)), [640, 640]);
+  assert.deepEqual(delays({ jitter: 0 }, wishes(0)), [0, 0]);
+  assert.deepEqual(delays({ jitter: 0 }, wishes(3_600_000)), [1_000, 1_000], "F3");
+  assert.deepEqual(delays({ random: () => 0 }, wishes(640)), [480, 480], "E50");
+  assert.deepEqual(delays({ random: () => 1 }, wishes(900)), [1_000, 1_000], "E51");
+  assert.deepEqual(
+    delays({ random: () => 1, baseDelayMs: 1_000 }),
+    [1_000, 1_000],
+    "E51: capped after jitter",
+  );
+  for (const none of [-1, Number.NaN, Number.POSITIVE_INFINITY, "640", null]) {
+    assert.deepEqual(
+      delays({ jitter: 0 }, wishes(/** @type {any} */ (none))),
+      [100, 200],
+      `${none} is no wish`,
+    );
+  }
+});
+
+test("E27 E51 property: no numbers and no source make a delay outside of [0, maxDelayMs]", () => {
+  const numbers = [0, 5e-324, 0.3, 1, 99.9, 1e3, 1e9, 1e300, Number.MAX_VALUE];
+  const hostile = [
+    ...[Number.NaN, -1, 2, 1e308, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0.5].map(
+      (drawn) => () => drawn,
+    ),
+    ...[undefined, null, "1", {}, 3n, Symbol("one")].map((drawn) => () => drawn),
+    () => {
+      throw new Error("no more entropy");
+    },
+  ];
+  for (let seed = 0; seed < 3_000; seed++) {
+    const draw = random(seed);
+    const options = {
+      maxAttempts: draw.pick([2, 3, 100, 2 ** 53 - 1]),
+      baseDelayMs: draw.pick([...numbers, draw.next() * 1e4]),
+      maxDelayMs: draw.pick([...numbers, draw.next() * 1e4]),
+      jitter: draw.pick([0, 0.25, 1, draw.next()]),
+      random: /** @type {any} */ (draw.pick([draw.next, ...hostile])),
+    };
+    const retryAfterMs = draw.pick([undefined, ...numbers, -5, Number.NaN]);
+    const error = { ...busy, retryAfterMs };
+    const attempt = draw.pick([1, 2, 99, 2 ** 31, 2 ** 53 - 2]);
+    const { retry, delayMs } = createDefaultRetryPolicy(options).decide(context({ attempt, error }));
+    if (!retry) continue;
+    const { maxDelayMs } = options;
+    assert.ok(
+      Number(delayMs) >= 0 && Number(delayMs) <= maxDelayMs,
+      `seed ${seed}: ${delayMs} of ${maxDelayMs}`,
+    );
+  }
+});
+
+const CODES = [
+  "ETIMEDOUT",
+  "ECONNRESET",
+  429,
+  500,
+  502,
+  503,
+  504,
+  "timeout",
+  "rate_limit",
+  "temporarily_unavailable",
+];
+test("E34 E35 E36 E37 E38 E39 E40 E41 E42 E43 the closed list is transient, as a code and in a message", () => {
+  for (const code of CODES) {
+    assert.ok(isTransientErrorInfo({ message: "failed", code }), `code ${code}`);
+    assert.ok(isTransientErrorInfo({ message: "failed", code: String(code) }), `code "${code}"`);
+    for (const message of [`${code}`, `request failed: ${code}`, `${code}: try again`, `(${code})`]) {
+      assert.ok(isTransientErrorInfo({ message }), message);
+    }
+  }
+  for (const message of [
+    "HTTP 503",
+    "Rate limit exceeded",
+    "connect timed out",
+    "Request Timeout",
+    "rate_limit_error",
+  ]) {
+    assert.ok(isTransientErrorInfo({ message }), message);
+  }
+  assert.ok(isTransientErrorInfo(new Error("timeout")), "an Error is one, too");
+  const { code } = Object.assign(new Error("read"), { code: "ECONNRESET" });
+  assert.ok(isTransientErrorInfo({ message: "read", code }));
+});
+
+test("E44 E109 an abort is never tried again, by its name or code and not by a word", () => {
+  for (const abort of [
+    { name: "AbortError", message: "timeout" },
+    { name: "AbortError", message: "This operation was aborted", code: 503 },
+    { message: "timeout", code: "ABORT_ERR" },
+    { message: "aborted", code: "aborted" },
+    AbortSignal.abort().reason,
+  ]) {
+    assert.equal(isTransientErrorInfo(abort), false, JSON.stringify(abort));
+  }
+  assert.equal(
+    isTransientErrorInfo({ message: "upstream aborted the stream", code: 503 }),
+    true,
+    "a word is no abort",
+  );
+  const policy = createDefaultRetryPolicy();
+  assert.deepEqual(policy.decide(context({ signal: AbortSignal.abort() })), { retry: false });
+  assert.equal(policy.decide(context({ signal: new AbortController().signal })).retry, true);
+});
+
+test("E45 E112 everything else fails closed", () => {
+  for (const error of [
+    ...[400, 401, 403, 404, 408, 409, 413, 422, 501, 505, 599, 0, -503, 5_030, Number.NaN].map((code) => ({
+      message: "x",
+      code,
+    })),
+    ...["", "ECONNREFUSED", "EPIPE", "invalid_request_error", "overloaded_error"].map((code) => ({
+      message: "x",
+      code,
+    })),
+    ...["", "unknown tool", "validation failed", "something nobody has seen"].map((message) => ({ message })),
+    ...[
+      "model not found: gpt-500",
+      "400 bad value: 1500 tokens",
+      "max_tokens 5020 is too large",
+      "id 429-a",
+      "v5.503",
+    ].map((message) => ({ message })),
+    { message: "timeout must be a number", code: 400 },
+    { message: "400 timeout must be a number" },
+  ]) {
+    assert.equal(isTransientErrorInfo(error), false, JSON.stringify(error));
+    assert.deepEqual(createDefaultRetryPolicy().decide(context({ error })), { retry: false });
+  }
+  for (const foreign of [undefined, null, 503, "timeout", true, []])
+    assert.equal(isTransientErrorInfo(foreign), false);
+});
+
+test("E45 what is known to last is not tried again behind a transient code", () => {
+  for (const error of [
+    { message: "You exceeded your current quota, please check your plan and billing details", code: 429 },
+    { message: "insufficient_quota", code: "rate_limit" },
+    { message: "prompt is too long: 212230 tokens > 200000 maximum", code: 500 },
+    { message: "429 insufficient_quota" },
+  ]) {
+    assert.equal(isTransientErrorInfo(error), false, error.message);
+  }
+});
+
+test("an error that refuses to be read is not transient", () => {
+  const refuses = new Proxy({}, { get: () => assert.fail("read") });
+  assert.equal(isTransientErrorInfo(refuses), false);
+});
+
+test("E49 E116 httpStatusError: the status is the code, Retry-After the wish", () => {
+  const of = (/** @type {any} */ headers, status = 503) => httpStatusError({ status, headers });
+  const error = of({});
+  assert.ok(error instanceof Error);
+  assert.deepEqual(
+    [error.name, error.message, error.code, "retryAfterMs" in error],
+    ["HttpStatusError", "HTTP 503", 503, false],
+  );
+  assert.equal(of({ "Retry-After": "7" }).retryAfterMs, 7_000);
+  assert.equal(of(new Headers({ "retry-after": "0.5" })).retryAfterMs, 500);
+  assert.equal(of({ "retry-after-ms": "120", "retry-after": "7" }).retryAfterMs, 120);
+  assert.equal(of({ "retry-after": ["3", "4"] }).retryAfterMs, 3_000);
+  assert.equal(of({ "llm_provider-retry-after": "2" }).retryAfterMs, 2_000);
+  const wait = of({ "retry-after": new Date(Date.now() + 60_000).toUTCString() }).retryAfterMs;
+  assert.ok(wait !== undefined && wait > 30_000 && wait <= 60_000, `a date: ${wait}`);
+  assert.equal(of({ "retry-after": "Sun, 06 Nov 1994 08:49:37 GMT" }).retryAfterMs, 0, "it has passed");
+  for (const none of ["", "soon", "-1", "NaN"])
+    assert.equal("retryAfterMs" in of({ "retry-after": none }), false, none);
+  for (const headers of [undefined, null]) assert.equal(of(headers).code, 503);
+  assert.equal(
+    of(new Response(null, { status: 429, headers: { "retry-after": "1" } }).headers, 429).retryAfterMs,
+    1_000,
+  );
+  assert.equal(isTransientErrorInfo(of({}, 429)), true);
+  assert.equal(isTransientErrorInfo(of({}, 401)), false);
+  assert.deepEqual(delays({ jitter: 0 }, of({ "retry-after": "0.25" })), [250, 250]);
+});
+
+test("E106 E127 waiting takes its time, and none where nothing is tried again", async () => {
+  let isLater = false;
+  setTimeout(() => {
+    isLater = true;
+  }, 5);
+  await waitForRetry({ retry: true, delayMs: 40 });
+  assert.ok(isLater);
+  await waitForRetry({ retry: false, delayMs: 2 ** 31 });
+  await waitForRetry({ retry: true });
+  const timers = process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+  const pending = waitForRetry({ retry: false, delayMs: 9 });
+  assert.equal(
+    process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length,
+    timers,
+    "E127: no timer",
+  );
+  await pending;
+});
+
+test("E106 an abort ends the wait with its reason, also of a wait longer than Node's timers", async () => {
+  for (const delayMs of [60_000, 2 ** 40]) {
+    for (const reason of [new Error("stop"), "a text", undefined]) {
+      const controller = new AbortController();
+      const wait = waitForRetry({ retry: true, delayMs }, controller.signal);
+      setImmediate(() => controller.abort(reason));
+      await assert.rejects(wait, (error) => error === controller.signal.reason);
+    }
+  }
+  const reason = { my: "own" };
+  await assert.rejects(
+    waitForRetry({ retry: true, delayMs: 0 }, AbortSignal.abort(reason)),
+    (error) => error === reason,
+  );
+});
+
+test("E106 a wait leaves no listener behind", async () => {
+  const { signal } = new AbortController();
+  const listeners = { addEventListener: 0, removeEventListener: 0 };
+  for (const name of /** @type {(keyof typeof listeners)[]} */ (Object.keys(listeners))) {
+    const method = signal[name];
+    signal[name] = (/** @type {any[]} */ ...args) => {
+      listeners[name]++;
+      return Reflect.apply(method, signal, args);
+    };
+  }
+  await waitForRetry({ retry: true, delayMs: 1 }, signal);
+  assert.ok(listeners.addEventListener > 0);
+  assert.equal(listeners.removeEventListener, listeners.addEventListener);
+});
+
+/** @param {any} answer */
+const registry = (answer) => ({
+  run: (/** @type {string} */ _, /** @type {any} */ payload) =>
+    typeof answer === "function" ? answer(payload) : answer,
+});
+
+test("E114 E115 middleware sees context and decision, and may shorten or stop", async () => {
+  const payload = { context: context(), decision: { retry: true, delayMs: 400, metadata: { a: 1 } } };
+  const seen = [];
+  const spy = {
+    run: (/** @type {string} */ name, /** @type {any} */ given) => void seen.push([name, given]),
+  };
+  assert.deepEqual(await applyRetryMiddleware(payload, spy), payload.decision);
+  assert.deepEqual(seen, [["retry", payload]]);
+  assert.deepEqual(await applyRetryMiddleware(payload), payload.decision);
+  /** @type {[any, any][]} */
+  const cases = [
+    [
+      { retry: true, delayMs: 10 },
+      { retry: true, delayMs: 10 },
+    ],
+    [
+      { retry: true, delayMs: 0 },
+      { retry: true, delayMs: 0 },
+    ],
+    [
+      { retry: true, delayMs: 9_999 },
+      { retry: true, delayMs: 400 },
+    ],
+    [
+      { retry: true, delayMs: Number.POSITIVE_INFINITY },
+      { retry: true, delayMs: 400 },
+    ],
+    [
+      { retry: true, delayMs: Number.NaN },
+      { retry: true, delayMs: 400 },
+    ],
+    [
+      { retry: true, delayMs: -1 },
+      { retry: true, delayMs: 400 },
+    ],
+    [{ delayMs: "1" }, { retry: true, delayMs: 400 }],
+    [{ retry: false, delayMs: 1 }, { retry: false }],
+  ];
+  for (const [decision, expected] of cases) {
+    const decided = await applyRetryMiddleware(
+      payload,
+      registry(async () => ({ ...payload, decision })),
+    );
+    assert.deepEqual(decided, { ...expected, metadata: { a: 1 } }, JSON.stringify(decision));
+  }
+  const stopped = { context: context(), decision: { retry: false } };
+  const revives = registry({ decision: { retry: true, delayMs: 5 } });
+  assert.deepEqual(await applyRetryMiddleware(stopped, revives), { retry: false }, "it begins none");
+  await assert.rejects(
+    applyRetryMiddleware(
+      payload,
+      registry(() => Promise.reject(new Error("mine"))),
+    ),
+    /mine/,
+  );
+});
+
+test("E117 a finer classifier of a provider stands before the default policy", () => {
+  const classify = (/** @type {any} */ { code }) =>
+    code === 529 ? { message: "overloaded", code: 503 } : undefined;
+  const inner = createDefaultRetryPolicy({ jitter: 0 });
+  const policy = {
+    name: "of a provider",
+    decide: (/** @type {any} */ given) =>
+      inner.decide({ ...given, error: classify(given.error) ?? given.error }),
+  };
+  const error = { message: "x", code: 529 };
+  assert.deepEqual(inner.decide(context({ error })), { retry: false });
+  assert.deepEqual(policy.decide(context({ error })), { retry: true, delayMs: 100 });
+});
+
+test("E127 of its context the policy reads attempt, error and signal", () => {
+  const read = new Set();
+  const given = new Proxy(context({ messages: [], provider: {}, credentials: {} }), {
+    get(target, key) {
+      read.add(key);
+      return target[key];
+    },
+  });
+  createDefaultRetryPolicy().decide(given);
+  assert.deepEqual([...read].sort(), ["attempt", "error", "signal"]);
+});
+
+test("errorToErrorInfo keeps what is data", () => {
+  const cause = new Error("behind it");
+  const thrown = Object.assign(new TypeError("failed", { cause }), {
+    code: "ETIMEDOUT",
+    retryAfterMs: 5,
+    body: "x",
+  });
+  assert.deepEqual(errorToErrorInfo(thrown), {
+    name: "TypeError",
+    message: "failed",
+    code: "ETIMEDOUT",
+    retryAfterMs: 5,
+  });
+  assert.deepEqual(errorToErrorInfo("text"), { message: "text" });
+  assert.deepEqual(errorToErrorInfo(undefined), { message: "undefined" });
+  assert.deepEqual(errorToErrorInfo({ code: 503, retryAfterMs: -1 }), { message: "", code: 503 });
+  assert.deepEqual(errorToErrorInfo(new Proxy({}, { get: () => assert.fail("read") })), { message: "" });
+});

@@ -1,0 +1,170 @@
+// No secret leaves by any of Prism's names.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import {
+  applyCompactionMiddleware,
+  createDefaultCompactionStrategy,
+  errorToErrorInfo,
+  httpStatusError,
+  redactSecrets,
+} from "../prism.js";
+import { anyFields, branch, called, resulted, said } from "./support/entries.mjs";
+import { random } from "./support/random.mjs";
+
+/** @param {unknown} where @param {readonly string[]} secrets @param {string} title */
+function assertClean(where, secrets, title) {
+  const text = typeof where === "string" ? where : JSON.stringify(where);
+  for (const secret of secrets) {
+    for (const form of [secret, JSON.stringify(secret).slice(1, -1)]) {
+      assert.ok(form === "" || !text.includes(form), `${title}: ${JSON.stringify(form)} in ${text}`);
+    }
+  }
+}
+
+test("E9 E17 E126 exact strings are masked in summaries, unit for unit, and nothing else is", async () => {
+  const secrets = ["sk-live-0123", 'p"a\\ss', "пароль-😀", undefined, ""];
+  const known = /** @type {string[]} */ (secrets.filter(Boolean));
+  const entries = branch(known.map((secret) => said("user", `key ${secret}, sk-live-012`)));
+  const { summary } = await createDefaultCompactionStrategy({ secrets, keepRecentEntries: 0 }).compact({
+    sessionId: "s",
+    entries,
+  });
+  assertClean(summary, known, "summary");
+  const lines = known.map((secret) => `user: key ${"*".repeat(secret.length)}, sk-live-012`);
+  assert.equal(summary, lines.join("\n"));
+});
+
+test("E9 labels, names of tools, models, summaries, the trigger and the strategy's name are masked", async () => {
+  const secret = "hunter2-hunter2";
+  const entries = branch([
+    { kind: "label", label: `label ${secret}` },
+    { kind: "model_change", model: { provider: secret, model: "m" } },
+    { kind: "summary", summary: secret },
+    called(`tool-${secret}`),
+    resulted(`tool-${secret}`, secret, { error: { message: secret } }),
+  ]);
+  const strategy = createDefaultCompactionStrategy({
+    name: `by ${secret}`,
+    secrets: [secret],
+    keepRecentEntries: 0,
+  });
+  const { entries: made } = await strategy.compact({ sessionId: "s", entries, trigger: secret });
+  assertClean(made, [secret], "entry");
+});
+
+test("E126 property: secrets that overlap, straddle a cut or a line, or are made by masking", async () => {
+  const alphabet = ["a", "b", "*", "#", "\n", " ", ":", "user: ", '"', "\\", "😀", "é"];
+  for (let seed = 0; seed < 1_500; seed++) {
+    const draw = random(seed);
+    const text = (/** @type {number} */ most) => draw.list(1, most, () => draw.pick(alphabet)).join("");
+    const secrets = draw.list(1, 5, () => text(4));
+    const entries = branch(
+      draw.list(1, 8, () =>
+        draw.chance(0.3)
+          ? { kind: "label", label: text(9) }
+          : said(draw.pick(["user", "assistant"]), text(30)),
+      ),
+    );
+    const maxSummaryChars = draw.pick([0, 1, 5, 20, 40, 4_000]);
+    const strategy = createDefaultCompactionStrategy({
+      secrets,
+      maxSummaryChars,
+      keepRecentEntries: draw.between(0, 2),
+    });
+    const context = { sessionId: "s", entries };
+    const { summary, entries: made } = await strategy.compact(context);
+    assert.ok(summary.length <= maxSummaryChars, `seed ${seed}`);
+    assertClean(
+      summary,
+      secrets.filter((secret) => !"…".includes(secret)),
+      `seed ${seed}`,
+    );
+    const again = await strategy.compact({ sessionId: "s", entries: [...entries, ...made] });
+    assertClean(again.summary, secrets, `seed ${seed}, again`);
+  }
+});
+
+test("E126 a secret at every place around the cut leaves no part", async () => {
+  const secret = "0123456789abcdef";
+  for (let lead = 0; lead < 60; lead++) {
+    const entries = branch([said("user", `${"x".repeat(lead)}${secret}${"y".repeat(60)}`)]);
+    const strategy = createDefaultCompactionStrategy({
+      secrets: [secret],
+      maxSummaryChars: 40,
+      keepRecentEntries: 0,
+    });
+    const { summary } = await strategy.compact({ sessionId: "s", entries });
+    assert.doesNotMatch(summary, /[0-9a-f]{2}/, `${lead}`);
+  }
+});
+
+test("E31 errors lose secrets in message, name and code", () => {
+  const secret = "sk-live-0123";
+  const thrown = Object.assign(new Error(`401 for ${secret}`), {
+    code: `bad_${secret}`,
+    name: secret,
+    body: secret,
+  });
+  assertClean(errorToErrorInfo(thrown, [secret, undefined]), [secret], "error");
+  assert.equal(errorToErrorInfo(thrown, [secret]).message, "401 for ************");
+  assertClean(errorToErrorInfo(secret, [secret]), [secret], "text");
+  const response = { status: 500, headers: { "retry-after": secret } };
+  assertClean(
+    httpStatusError(response, { message: `at ${secret}`, secrets: [secret] }).message,
+    [secret],
+    "status",
+  );
+});
+
+test("E17 E31 redactSecrets masks plain data at any depth, names of fields too, and copies", () => {
+  const secret = "sk-live-0123";
+  const event = {
+    type: "retry_scheduled",
+    error: { message: `for ${secret}`, cause: new Error(secret) },
+    list: [secret, { [secret]: 1, ["__proto__"]: secret }, null, 5, true, undefined],
+    at: new Date(0),
+    json: { toJSON: () => ({ key: secret }) },
+    bytes: new Uint8Array(2),
+  };
+  const shown = redactSecrets(event, [secret]);
+  assertClean(shown, [secret], "event");
+  assert.equal(shown.error.message, "for ************");
+  assert.equal(/** @type {any} */ (shown.at), "1970-01-01T00:00:00.000Z");
+  assert.ok(event.error.message.includes(secret), "the event itself is as it was");
+  assert.deepEqual(redactSecrets(event.list, []), event.list);
+  assert.equal(redactSecrets(`x ${secret}`, [secret]), "x ************");
+  assert.equal(redactSecrets(7, [secret]), 7);
+});
+
+test("E17 E126 property: nothing of an event survives that is a secret", () => {
+  for (let seed = 0; seed < 500; seed++) {
+    const draw = random(seed);
+    const words = draw.list(2, 6, () =>
+      draw.list(1, 6, () => draw.pick(["a", "b", "c", "*", '"', "\n"])).join(""),
+    );
+    const secrets = draw.list(1, 3, () => draw.pick(words));
+    const value = draw.list(1, 6, (at) => ({
+      ...anyFields(draw, at),
+      [draw.pick(words)]: [draw.pick(words) + draw.pick(words)],
+    }));
+    const shown = redactSecrets(value, secrets);
+    const texts = (/** @type {any} */ of) =>
+      typeof of === "string"
+        ? [of]
+        : of && typeof of === "object"
+          ? Object.entries(of).flat().flatMap(texts)
+          : [];
+    for (const text of texts(shown)) assertClean(text, secrets, `seed ${seed}`);
+  }
+});
+
+test("E68 E126 middleware cannot bring a secret back", async () => {
+  const secret = "sk-live-0123";
+  const context = { sessionId: "s", entries: branch([said("user", "x".repeat(99))]), secrets: [secret] };
+  const result = await createDefaultCompactionStrategy({ keepRecentEntries: 0 }).compact(context);
+  const middleware = { run: () => ({ result: { summary: `the key is ${secret}` } }) };
+  const stored = await applyCompactionMiddleware({ context, result }, middleware);
+  assertClean(stored, [secret], "stored");
+  assert.equal(stored?.entries[0].summary, stored?.summary);
+});
