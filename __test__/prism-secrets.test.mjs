@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
+import { createMemoryStore } from "../examples/prism/store.mjs";
 import {
   applyCompactionMiddleware,
   createDefaultCompactionStrategy,
@@ -9,7 +10,8 @@ import {
   httpStatusError,
   redactSecrets,
 } from "../prism.js";
-import { anyFields, branch, called, resulted, said } from "./support/entries.mjs";
+import { anyFields, branch, called, resulted, said, talk } from "./support/entries.mjs";
+import { answers, entriesOf, fails, session, stored } from "./support/prism-session.mjs";
 import { random } from "./support/random.mjs";
 
 /** @param {unknown} where @param {readonly string[]} secrets @param {string} title */
@@ -167,4 +169,59 @@ test("E68 E126 middleware cannot bring a secret back", async () => {
   const stored = await applyCompactionMiddleware({ context, result }, middleware);
   assertClean(stored, [secret], "stored");
   assert.equal(stored?.entries[0].summary, stored?.summary);
+});
+
+test("E17 E31 E126 secrets are in no event, error, stored entry or request behind a compaction", async () => {
+  const secret = "sk-live-0123";
+  const store = createMemoryStore(talk(12, (at) => `${at} ${secret}`));
+  const compaction = {
+    secrets: [secret],
+    keepRecentEntries: 0,
+    trigger: { type: "custom", shouldCompact: () => true },
+  };
+  const retry = { baseDelayMs: 0, secrets: [secret] };
+  const {
+    session: made,
+    events,
+    requests,
+  } = session({ store, compaction, retry }, [
+    fails({ message: `503 for ${secret}`, code: 503 }),
+    answers(`it was ${secret}`),
+  ]);
+  await made.run("hello");
+  await made.compact();
+  assert.ok(events.length > 5);
+  assert.doesNotMatch(JSON.stringify(events), /sk-live-0123/);
+  const compactions = (await entriesOf(store)).filter((/** @type {any} */ { kind }) => kind === "compaction");
+  assert.equal(compactions.length, 2);
+  assert.doesNotMatch(JSON.stringify(compactions), /sk-live-0123/);
+  assert.doesNotMatch(JSON.stringify(requests), /sk-live-0123/);
+});
+
+test("E128 a runtime's redactor acts where entries are stored, beside the lists of secrets", async () => {
+  const redactor = (/** @type {any} */ entry) =>
+    JSON.parse(JSON.stringify(entry).replaceAll("alpha", "(redacted)"));
+  const { session: made, store } = stored(3, {
+    redactor,
+    compaction: { secrets: ["beta"], keepRecentEntries: 0 },
+  });
+  await made.run("alpha and beta");
+  await made.compact();
+  const entries = await entriesOf(store);
+  assert.doesNotMatch(JSON.stringify(entries), /alpha/);
+  assert.match(entries[3].message.content[0].text, /^\(redacted\) and beta$/);
+  assert.match(entries.at(-1).summary, /user: \(redacted\) and \*{4}/);
+});
+
+test("E10 E17 E31 the secrets of one run count for its events", async () => {
+  const secret = "sk-live-0123";
+  const options = [{ compaction: { secrets: [secret] } }, { retry: { secrets: [secret], baseDelayMs: 0 } }];
+  for (const option of options) {
+    const failing = { message: `503 for ${secret}`, code: 503 };
+    const script = [fails(failing), answers(`it was ${secret}`)];
+    const { session: made, events } = stored(1, { retry: { baseDelayMs: 0 } }, script);
+    await made.run("hello", option);
+    assert.ok(events.length > 2);
+    assertClean(events, [secret], Object.keys(option)[0]);
+  }
 });

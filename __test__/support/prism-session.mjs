@@ -1,12 +1,17 @@
 // A provider that plays a script, and a session that is listened to.
 
 import { createAgent } from "../../examples/prism/session.mjs";
+import { createMemoryStore } from "../../examples/prism/store.mjs";
+import { talk } from "./entries.mjs";
 
 export const model = Object.freeze({
   provider: "acme",
   model: "large",
   limits: { contextWindow: 200_000, maxOutputTokens: 8_000 },
 });
+
+/** A failure that passes by itself. */
+export const busy = Object.freeze({ message: "busy", code: 503 });
 
 /** An answer in full. @param {string} text */
 export const answers = (text) => [
@@ -50,3 +55,12 @@ export function session(config, script) {
   const types = () => events.map(({ type }) => type);
   return { session: made, provider, events, types, requests: provider.requests };
 }
+
+/** One whose branch is there already. @param {number} length @param {any} [config] @param {any[][]} [script] */
+export function stored(length, config, script) {
+  const store = createMemoryStore(talk(length));
+  return { store, ...session({ store, ...config }, script) };
+}
+
+/** @param {any} store @returns {Promise<any[]>} */
+export const entriesOf = (store) => store.list("s");

@@ -118,7 +118,7 @@ class AgentSession {
       kind: "message",
       message: { role: "user", content: [{ type: "text", text: input }] },
     });
-    await this.#autoCompact(branch, options, model, run);
+    await this.#autoCompact(branch, options, model);
     for (let round = 1; ; round++) {
       const message = await providerTurn({
         provider: config.provider,
@@ -127,7 +127,7 @@ class AgentSession {
         retry: options.retry === false ? undefined : (options.retry ?? config.retry),
         middleware: config.middleware,
         signal: options.signal,
-        emit: (event) => this.#emit(event, options),
+        emit: (event) => this.#emit(event, [options.compaction?.secrets, options.retry?.secrets]),
       });
       await this.#append({ kind: "message", message });
       const calls = message.content.filter((/** @type {any} */ { type }) => type === "tool_call");
@@ -136,17 +136,17 @@ class AgentSession {
     }
   }
 
-  /** @param {any[]} before the branch without this run's input @param {any} options @param {any} model @param {any} run */
-  async #autoCompact(before, { compaction: ofRun, signal }, model, run) {
+  /** @param {any[]} before the branch without this run's input @param {any} options @param {any} model */
+  async #autoCompact(before, { compaction: ofRun, signal }, model) {
     if (ofRun === false) return;
     const options = { ...this.#config.compaction, ...ofRun };
     if (options.trigger === undefined && options.thresholdEntries === undefined) return;
-    const request = await this.#request(model, run);
+    const stored = await this.#config.store.list(this.#id);
     const compacts = await resolveShouldCompact(options, {
       sessionId: this.#id,
-      entryCount: (await this.#branch()).length,
+      entryCount: rebuildSessionContext(stored).entries.length,
       entries: before,
-      estimateInputTokens: () => estimateTokens(request),
+      estimateInputTokens: () => estimateTokens(this.#assembled(stored, model).request),
       resolveInputCapTokens: () => this.#cap(model),
       metadata: options.metadata,
       signal,
@@ -159,7 +159,7 @@ class AgentSession {
     const { strategy = createDefaultCompactionStrategy(options) } = options;
     const { secrets = [], keepRecentEntries, metadata, signal } = options;
     const sessionId = this.#id;
-    this.#emit({ type: "compaction_started", sessionId }, { secrets });
+    this.#emit({ type: "compaction_started", sessionId }, [secrets]);
     const context = {
       ...{ sessionId, entries: await this.#branch(), trigger, secrets },
       ...(keepRecentEntries === undefined ? {} : { keepRecentEntries }),
@@ -168,21 +168,26 @@ class AgentSession {
     };
     const written = await strategy.compact(context);
     const result = await applyCompactionMiddleware({ context, result: written }, this.#config.middleware);
-    for (const entry of result?.entries ?? []) await this.#store(redactSecrets(entry, secrets));
-    const summary = result?.summary ?? "";
-    this.#emit({ type: "compaction_finished", sessionId, summary }, { secrets });
-    return result;
+    const entries = [];
+    for (const entry of result?.entries ?? []) entries.push(await this.#store(redactSecrets(entry, secrets)));
+    this.#emit({ type: "compaction_finished", sessionId, summary: entries[0]?.summary ?? "" }, [secrets]);
+    return result && { ...result, entries };
   }
 
-  /** What the provider is asked: the rebuilt context, folded where it is too large. @param {any} model @param {any} run */
+  /** What the provider is asked. @param {any} model @param {any} run */
   async #request(model, run) {
-    const { messages, summaries } = rebuildSessionContext(await this.#config.store.list(this.#id));
+    const { request, report } = this.#assembled(await this.#config.store.list(this.#id), model);
+    if (report) this.#emit({ type: "attention_compiled", ...run, ...report });
+    return request;
+  }
+
+  /** The rebuilt context, folded where it is too large. @param {any[]} stored @param {any} model */
+  #assembled(stored, model) {
+    const { messages, summaries } = rebuildSessionContext(stored);
     const said = summaries.map((text) => ({ role: "user", content: [{ type: "text", text }] }));
     const whole = [...said, ...messages];
-    if (!this.#config.folder) return { model, messages: whole };
-    const { messages: folded, report } = this.#config.folder.fold(whole, this.#cap(model));
-    if (report) this.#emit({ type: "attention_compiled", ...run, ...report }, {});
-    return { model, messages: folded };
+    const folded = this.#config.folder?.fold(whole, this.#cap(model));
+    return { request: { model, messages: folded?.messages ?? whole }, report: folded?.report };
   }
 
   /** One cap for folding and for compacting. @param {any} model */
@@ -214,14 +219,16 @@ class AgentSession {
     await this.#store(newEntry(this.#id, branch[branch.length - 1]?.id, fields));
   }
 
-  /** @param {any} entry */
-  #store(entry) {
-    return this.#config.store.append(this.#config.redactor?.(entry) ?? entry);
+  /** What is stored of an entry, stored. @param {any} entry */
+  async #store(entry) {
+    const stored = this.#config.redactor?.(entry) ?? entry;
+    await this.#config.store.append(stored);
+    return stored;
   }
 
-  /** @param {any} event @param {{ secrets?: any[] }} own */
-  #emit(event, { secrets = [] }) {
-    const known = [this.#config.compaction?.secrets, this.#config.retry?.secrets, secrets];
+  /** @param {any} event @param {any[]} [lists] secrets of one run */
+  #emit(event, lists = []) {
+    const known = [this.#config.compaction?.secrets, this.#config.retry?.secrets, ...lists];
     const shown = redactSecrets(
       event,
       known.flatMap((list) => list ?? []),
