@@ -1,7 +1,11 @@
 // Other strategies beside the default one: written by a model, picked for coding sessions, or remembered beforehand.
 
 import { contextBudget, generateCompaction } from "pi-compaction-native";
-import { createDefaultCompactionStrategy, rebuildSessionContext } from "pi-compaction-native/prism";
+import {
+  createDefaultCompactionStrategy,
+  rebuildSessionContext,
+  redactSecrets,
+} from "pi-compaction-native/prism";
 
 /**
  * A summary by a model. `generate` is the host's provider; what the summary may take reaches it as
@@ -46,7 +50,8 @@ export function createMemoryCompactionStrategy(notes, { keepRecentEntries = 8 } 
       const known = new Set(rebuildSessionContext(context.entries).entries.map(({ id }) => id));
       const lines = notes().filter(({ sourceId }) => known.has(sourceId));
       const text = lines.map(({ text, sourceId }) => `${text} [${sourceId}]`).join("\n");
-      return withSummary(await frame(name, keepRecentEntries, context), text);
+      const shown = redactSecrets(text, context.secrets ?? []);
+      return withSummary(await frame(name, keepRecentEntries, context), shown);
     },
   };
 }
