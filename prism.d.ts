@@ -44,7 +44,7 @@ export interface SessionEntry {
 
 /** What a compaction entry says of itself, in `data` (requirements E52–E55). */
 export interface CompactionEntryData {
-  /** The last older entry that the summary covers. Absent where nothing was older. */
+  /** The last older entry that the summary covers: what stands behind it is still read. Absent where nothing was older. */
   readonly throughEntryId?: string;
   /** The recent message entries that the model still reads word for word. */
   readonly keepEntryIds?: readonly string[];
@@ -140,15 +140,16 @@ export interface SessionContext<E extends SessionEntry> {
   leafId: string | undefined;
   /** The branch, whole: the same objects. */
   entries: E[];
-  /** The messages behind the latest compaction and the ones that it keeps, in order: the same objects. */
+  /** The messages behind what the latest compaction covers and the ones that it keeps, in order: the same objects. */
   messages: NonNullable<E["message"]>[];
-  /** The latest compaction's summary and those of later summary entries. */
+  /** The latest compaction's summary, unless it is empty, and those of summary entries behind what it covers. */
   summaries: string[];
 }
 
 /**
  * The context of a branch. The latest compaction entry counts whose `data` and `summary` have their shape; one of
- * another shape is an entry like any other. Ids that it keeps and the branch does not hold are passed over.
+ * another shape is an entry like any other. Of one whose `throughEntryId` is not on the branch before it, all before it
+ * is taken for covered; ids that it keeps and the branch does not hold are passed over.
  *
  * @throws CompactionError `invalid_argument`: entries of foreign shape, an id that is there twice, a parent that is
  * missing, a leaf that is not in the list.

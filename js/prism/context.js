@@ -11,7 +11,7 @@ const { branchOf, dataOf, messageOf, summaryOf } = require("./entry.js");
  * @property {string | undefined} carried the summary of the latest compaction
  * @property {number} through place of the last entry that it covers; -1 for none
  * @property {Known[]} messages those that the model still reads
- * @property {Known[]} summaries summary entries that are later than the compaction
+ * @property {Known[]} summaries summary entries behind what is covered
  * @property {Known[]} uncovered what no summary covers, in order
  */
 
@@ -25,25 +25,26 @@ function rebuildSessionContext(entries, options) {
     leafId: branch[branch.length - 1]?.id,
     entries: branch.map(({ entry }) => entry),
     messages: messages.map(messageOf),
-    summaries: carried === undefined ? later : [carried, ...later],
+    // Providers refuse an empty text.
+    summaries: carried ? [carried, ...later] : later,
   };
 }
 
 /** @param {Known[]} branch @returns {View} */
 function viewOf(branch) {
-  const { carried, place: boundary, through, kept } = boundaryOf(branch);
-  const stays = (/** @type {Known} */ { place, id }) => place > boundary || kept.has(id);
-  const isCovered = (/** @type {Known} */ { place, id }) => place <= through && !kept.has(id);
+  const { carried, through, kept } = boundaryOf(branch);
+  const isOpen = (/** @type {Known} */ { place, id }) => place > through || kept.has(id);
+  const uncovered = branch.filter((known) => known.kind !== "compaction" && isOpen(known));
   return {
     carried,
     through,
-    messages: branch.filter((known) => known.kind === "message" && stays(known)),
-    summaries: branch.filter(({ kind, place }) => kind === "summary" && place > boundary),
-    uncovered: branch.filter((known) => known.kind !== "compaction" && !isCovered(known)),
+    messages: uncovered.filter(({ kind }) => kind === "message"),
+    summaries: uncovered.filter(({ kind, place }) => kind === "summary" && place > through),
+    uncovered,
   };
 }
 
-/** The latest valid compaction of a branch, what it covers and what it keeps (requirements E52, E53, E100). */
+/** What the latest valid compaction of a branch covers and keeps (requirements E52, E53, E100). */
 function boundaryOf(/** @type {Known[]} */ branch) {
   for (let place = branch.length - 1; place >= 0; place--) {
     const { kind, entry } = branch[place];
@@ -51,12 +52,20 @@ function boundaryOf(/** @type {Known[]} */ branch) {
     const { data, summary } = entry;
     const said = dataOf(data);
     if (!said || typeof summary !== "string") continue;
-    const end = branch.findIndex(({ id }) => id === said.throughEntryId);
-    // Of a summary that does not say how far it goes, all before it is taken for covered.
-    const through = end >= 0 && end < place ? end : place;
-    return { carried: summary, place, through, kept: new Set(said.keepEntryIds) };
+    return { carried: summary, through: throughOf(branch, place, said), kept: new Set(said.keepEntryIds) };
   }
-  return { carried: undefined, place: -1, through: -1, kept: new Set() };
+  return { carried: undefined, through: -1, kept: new Set() };
+}
+
+/**
+ * How far a compaction's summary goes: nowhere where it names no entry, up to itself where that entry is not before it.
+ *
+ * @param {Known[]} branch @param {number} place of the compaction @param {import("./entry.js").EntryData} said
+ */
+function throughOf(branch, place, { throughEntryId }) {
+  if (throughEntryId === undefined) return -1;
+  const through = branch.findIndex(({ id }) => id === throughEntryId);
+  return through >= 0 && through < place ? through : place;
 }
 
 module.exports = { rebuildSessionContext, viewOf };

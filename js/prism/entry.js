@@ -2,24 +2,46 @@
 
 // Session entries: the branch that they form, and what a compaction entry says.
 
-const { count, optional, required } = require("../arguments.js");
+const { count, optional } = require("../arguments.js");
 const { invalidArgument } = require("../errors.js");
 
-/**
- * An entry, read once: `at` is what errors call it, `place` where it stands in its branch.
- *
- * @typedef {{ entry: any, at: string, id: string, parent: string | undefined, kind: string, place: number }} Known
- * @typedef {{ throughEntryId?: string, keepEntryIds?: readonly string[], strategy?: string, trigger?: string }} EntryData
- */
+/** @typedef {{ throughEntryId?: string, keepEntryIds?: readonly string[], strategy?: string, trigger?: string }} EntryData */
 
-/** @param {any} entry @param {string} at @returns {Known} */
-function known(entry, at) {
-  const { id, parentId, kind } = required(entry, at);
-  if (typeof id !== "string" || id === "") throw invalidArgument(`${at}.id`, "a name");
-  const parent = parentId ?? undefined;
-  if (parent !== undefined && typeof parent !== "string") throw invalidArgument(`${at}.parentId`, "a string");
-  if (typeof kind !== "string") throw invalidArgument(`${at}.kind`, "a string");
-  return { entry, at, id, parent, kind, place: -1 };
+/** An entry, read once. */
+class Known {
+  /** Where it stands in its branch. */
+  place = -1;
+
+  /** @param {any} entry @param {string} list what errors call the list that it is from @param {number} index */
+  constructor(entry, list, index) {
+    this.entry = entry;
+    this.list = list;
+    this.index = index;
+    if (!isObject(entry)) throw invalidArgument(this.at, "an object");
+    const { id, parentId, kind } = entry;
+    if (typeof id !== "string" || id === "") throw this.isWrong("id", "a name");
+    /** @type {string | undefined} */
+    this.parent = parentId ?? undefined;
+    if (this.parent !== undefined && typeof parentId !== "string") throw this.isWrong("parentId", "a string");
+    if (typeof kind !== "string") throw this.isWrong("kind", "a string");
+    this.id = id;
+    this.kind = kind;
+  }
+
+  /** What errors call it: no text is made of the many that are right. */
+  get at() {
+    return `${this.list}[${this.index}]`;
+  }
+
+  /** @param {string} field @param {string} expected */
+  isWrong(field, expected) {
+    return invalidArgument(`${this.at}.${field}`, expected);
+  }
+}
+
+/** @param {unknown} value */
+function isObject(value) {
+  return value !== null && typeof value === "object";
 }
 
 /**
@@ -29,7 +51,7 @@ function known(entry, at) {
  */
 function branchOf(list, name, leafId) {
   if (!Array.isArray(list)) throw invalidArgument(name, "an array");
-  const entries = Array.from(list, (entry, index) => known(entry, `${name}[${index}]`));
+  const entries = Array.from(list, (entry, index) => new Known(entry, name, index));
   const places = placesOf(entries);
   const end = leafId === undefined ? entries.length - 1 : places.get(leafId);
   if (end === undefined) throw invalidArgument("options.leafId", "the id of an entry in the list");
@@ -43,9 +65,9 @@ function branchOf(list, name, leafId) {
 /** @param {Known[]} entries */
 function placesOf(entries) {
   const places = new Map();
-  entries.forEach(({ id, at }, index) => {
-    if (places.has(id)) throw invalidArgument(`${at}.id`, "an id that no other entry has");
-    places.set(id, index);
+  entries.forEach((known, index) => {
+    if (places.has(known.id)) throw known.isWrong("id", "an id that no other entry has");
+    places.set(known.id, index);
   });
   return places;
 }
@@ -63,9 +85,9 @@ function pathTo(end, entries, places) {
     path.push(entry);
     if (entry.parent === undefined) break;
     const parent = entries[place - 1]?.id === entry.parent ? place - 1 : places.get(entry.parent);
-    if (parent === undefined) throw invalidArgument(`${entry.at}.parentId`, "the id of an entry in the list");
+    if (parent === undefined) throw entry.isWrong("parentId", "the id of an entry in the list");
     if (path.length === entries.length) {
-      throw invalidArgument(`${entry.at}.parentId`, "an entry that does not descend from it");
+      throw entry.isWrong("parentId", "an entry that does not descend from it");
     }
     place = parent;
   }
@@ -73,20 +95,21 @@ function pathTo(end, entries, places) {
 }
 
 /** The message of an entry. @param {Known} known */
-function messageOf({ entry, at }) {
-  const { message } = entry;
-  const { role, content } = required(message, `${at}.message`);
-  if (typeof role !== "string") throw invalidArgument(`${at}.message.role`, "a string");
+function messageOf(known) {
+  const { message } = known.entry;
+  if (!isObject(message)) throw known.isWrong("message", "an object");
+  const { role, content } = message;
+  if (typeof role !== "string") throw known.isWrong("message.role", "a string");
   if (!Array.isArray(content) && typeof content !== "string") {
-    throw invalidArgument(`${at}.message.content`, "an array of blocks");
+    throw known.isWrong("message.content", "an array of blocks");
   }
   return message;
 }
 
 /** The words of a summary entry. @param {Known} known @returns {string} */
-function summaryOf({ entry, at }) {
-  const { summary } = entry;
-  if (typeof summary !== "string") throw invalidArgument(`${at}.summary`, "a string");
+function summaryOf(known) {
+  const { summary } = known.entry;
+  if (typeof summary !== "string") throw known.isWrong("summary", "a string");
   return summary;
 }
 
@@ -101,7 +124,7 @@ function isCompactionEntryData(value) {
 
 /** The data, read once; nothing where it has another shape. @param {any} value @returns {EntryData | undefined} */
 function dataOf(value) {
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return undefined;
+  if (!isObject(value) || Array.isArray(value)) return undefined;
   const { throughEntryId, keepEntryIds: kept, strategy, trigger } = value;
   const words = [throughEntryId, strategy, trigger];
   if (words.some((word) => word !== undefined && typeof word !== "string")) return undefined;
