@@ -163,10 +163,33 @@ const stall = {
   },
 };
 
+/** Entries of a session under Prism's names: twice as many are to take twice as long. */
+const ENTRIES = [1_000, 100_000, 200_000];
+
+/** @type {Measurement} */
+const prism = {
+  name: "Prism's default strategy",
+  perSession: false,
+  lines: async ({ node, processes }) => {
+    const lines = [];
+    for (const entries of ENTRIES) {
+      const samples = await repeated(processes, () => work(node, "prism.mjs", String(entries)));
+      const line = (/** @type {"compact" | "rebuild"} */ what, /** @type {string} */ name) => ({
+        row: `${name}, ${entries.toLocaleString("en-US")} entries`,
+        unit: /** @type {const} */ ("ms"),
+        ...summed(samples.map((sample) => ({ ours: sample[what] }))),
+      });
+      lines.push(line("compact", prism.name), line("rebuild", "Prism's context rebuilt"));
+    }
+    return lines;
+  },
+};
+
 /** Every measurement: what stands beside pi first, then what pi has nothing of. */
 export const measurements = [
   ...rows.flatMap((row) => (row.name === SMALL_FILE ? [compared(row), large] : [compared(row)])),
   aborts,
   load,
   stall,
+  prism,
 ];
