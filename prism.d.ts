@@ -430,10 +430,11 @@ export function applyRetryMiddleware(
 ): Promise<RetryDecision>;
 
 /**
- * The compaction behind the middleware `compaction`: it may give a summary that is no longer, or stop the compaction
- * by a `result` that is null; then the answer is `undefined`. What it throws rejects.
+ * The compaction behind the middleware `compaction`, which may rewrite it, or stop it by a `result` that is null; then
+ * the answer is `undefined`. A summary that is rewritten alone becomes the entry's, too. Secrets of the context are masked
+ * in both, also without a middleware. What it throws rejects.
  *
- * @throws CompactionError `invalid_argument`: a summary that is longer, or none.
+ * @throws CompactionError `invalid_argument`: a result or an entry without a summary.
  */
 export function applyCompactionMiddleware<R extends CompactionResult>(
   payload: { readonly context: CompactionContext; readonly result: R },

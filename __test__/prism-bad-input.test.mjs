@@ -286,9 +286,20 @@ test("middleware", async () => {
   await assertNames(() => applyRetryMiddleware(), "payload");
   await assertNames(() => applyRetryMiddleware({ context }), "payload.decision");
   await assertNames(() => applyCompactionMiddleware({ context }), "payload.result");
-  for (const summary of ["longer", 5, undefined]) {
-    const answer = answers({ context, result: { summary } });
-    await assertNames(() => applyCompactionMiddleware({ context, result }, answer), "payload.result.summary");
+  /** @type {[any, string][]} */
+  const wrong = [
+    [{ summary: 5 }, "summary"],
+    [{}, "summary"],
+    [{ summary: "x", entries: "WRONG" }, "entries"],
+    [{ summary: "x", entries: [null] }, "entries[0]"],
+    [{ summary: "x", entries: [{ id: "WRONG" }] }, "entries[0].summary"],
+  ];
+  for (const [answered, field] of wrong) {
+    const calls = [
+      () => applyCompactionMiddleware({ context, result }, answers({ context, result: answered })),
+      () => applyCompactionMiddleware({ context, result: answered }),
+    ];
+    for (const call of calls) await assertNames(call, `payload.result.${field}`);
   }
   await assertNames(
     () => applyCompactionMiddleware({ context, result }, answers(5)),

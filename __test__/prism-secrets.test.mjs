@@ -127,6 +127,7 @@ test("E17 E31 redactSecrets masks plain data at any depth, names of fields too, 
     list: [secret, { [secret]: 1, ["__proto__"]: secret }, null, 5, true, undefined],
     at: new Date(0),
     json: { toJSON: () => ({ key: secret }) },
+    boxed: new String(secret),
     bytes: new Uint8Array(2),
   };
   const shown = redactSecrets(event, [secret]);
@@ -161,14 +162,26 @@ test("E17 E126 property: nothing of an event survives that is a secret", () => {
   }
 });
 
-test("E68 E126 middleware cannot bring a secret back", async () => {
+test("E68 E126 a compaction that is to be stored holds no secret, whoever wrote it, and its ids stay", async () => {
   const secret = "sk-live-0123";
-  const context = { sessionId: "s", entries: branch([said("user", "x".repeat(99))]), secrets: [secret] };
-  const result = await createDefaultCompactionStrategy({ keepRecentEntries: 0 }).compact(context);
-  const middleware = { run: () => ({ result: { summary: `the key is ${secret}` } }) };
-  const stored = await applyCompactionMiddleware({ context, result }, middleware);
-  assertClean(stored, [secret], "stored");
-  assert.equal(stored?.entries[0].summary, stored?.summary);
+  const entries = branch([said("user", "x")], secret);
+  const context = { sessionId: "s", entries, secrets: [secret] };
+  const { entries: made } = await createDefaultCompactionStrategy().compact(context);
+  const leaks = {
+    summary: `the key is ${secret}`,
+    entries: [{ ...made[0], summary: `the key is ${secret}` }],
+  };
+  const rewrites = [
+    undefined,
+    { run: () => ({ result: { ...leaks, summary: `again ${secret}` } }) },
+    { run: () => ({ result: { ...leaks, entries: [{ ...made[0], summary: `other ${secret}` }] } }) },
+  ];
+  for (const middleware of rewrites) {
+    const stored = await applyCompactionMiddleware({ context, result: leaks }, middleware);
+    assertClean([stored?.summary, stored?.entries[0].summary], [secret], "stored");
+    assert.equal(stored?.entries[0].parentId, entries[0].id);
+    assert.deepEqual(stored?.entries[0].data, made[0].data);
+  }
 });
 
 test("E17 E31 E126 secrets are in no event, error, stored entry or request behind a compaction", async () => {

@@ -82,6 +82,24 @@ test("E66 E67 E68 E69 E70 E71 compact: started, strategy, middleware, one entry 
   assert.deepEqual(result.entries, [entries[12]]);
 });
 
+test("E68 middleware may rewrite a compaction, its entry's summary with it or alone", async () => {
+  const rewrites = [
+    (/** @type {any} */ { entries }) => ({ summary: "rewritten, and much longer", entries }),
+    (/** @type {any} */ { summary, entries: [made] }) => ({
+      summary,
+      entries: [{ ...made, summary: "rewritten, and much longer", data: { ...made.data, note: 1 } }],
+    }),
+  ];
+  for (const rewrite of rewrites) {
+    const run = (/** @type {string} */ _, /** @type {any} */ payload) => ({
+      result: rewrite(payload.result),
+    });
+    const { session: made, store } = stored(3, { middleware: { run } });
+    await made.compact();
+    assert.equal((await entriesOf(store)).pop().summary, "rewritten, and much longer");
+  }
+});
+
 test("E68 middleware that stops a compaction stores nothing", async () => {
   const {
     session: made,

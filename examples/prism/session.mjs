@@ -169,7 +169,7 @@ class AgentSession {
     const written = await strategy.compact(context);
     const result = await applyCompactionMiddleware({ context, result: written }, this.#config.middleware);
     const entries = [];
-    for (const entry of result?.entries ?? []) entries.push(await this.#store(redactSecrets(entry, secrets)));
+    for (const entry of result?.entries ?? []) entries.push(await this.#store(entry));
     this.#emit({ type: "compaction_finished", sessionId, summary: entries[0]?.summary ?? "" }, [secrets]);
     return result && { ...result, entries };
   }

@@ -1,6 +1,6 @@
 "use strict";
 
-// A host's middleware over a decision or a compaction: it may shorten or stop, and never lengthen.
+// A host's middleware over a decision, which it may shorten or stop, or over a compaction, which it may rewrite or stop.
 
 const { required } = require("../arguments.js");
 const { binding } = require("../crossing.js");
@@ -27,22 +27,37 @@ async function applyRetryMiddleware(payload, middleware) {
 }
 
 /**
- * The compaction that is to be stored, or nothing where the middleware stopped it.
+ * The compaction that is to be stored, without secrets whoever wrote it, or nothing where the middleware stopped it.
  *
  * @param {any} payload @param {Middleware} [middleware]
  */
 async function applyCompactionMiddleware(payload, middleware) {
   const { context, result } = required(payload, "payload");
-  const { summary } = required(result, "payload.result");
+  const written = checkedResult(required(result, "payload.result"));
   const answer = await ran("compaction", { context, result }, middleware);
   if (answer.result === undefined || answer.result === null || answer.result === false) return undefined;
-  if (typeof answer.result.summary !== "string" || answer.result.summary.length > summary.length) {
-    throw invalidArgument("payload.result.summary", "a string no longer than the strategy's");
-  }
+  const { summary, entries } = checkedResult(answer.result);
+  // Whoever rewrites the summary alone means the entry's, too.
+  const told = entries.map((entry) => (entry.summary === written.summary ? summary : entry.summary));
   const secrets = secretsOf(context?.secrets, "payload.context.secrets");
-  const [shown] = binding.masked([answer.result.summary], secrets);
-  const entries = (result.entries ?? []).map((entry) => ({ ...entry, summary: shown }));
-  return { ...result, summary: shown, entries };
+  const [shown, ...each] = binding.masked([summary, ...told], secrets);
+  return {
+    ...answer.result,
+    summary: shown,
+    entries: entries.map((entry, at) => ({ ...entry, summary: each[at] })),
+  };
+}
+
+/** @param {any} result @returns {{ summary: string, entries: any[] }} */
+function checkedResult({ summary, entries = [] }) {
+  if (typeof summary !== "string") throw invalidArgument("payload.result.summary", "a string");
+  if (!Array.isArray(entries)) throw invalidArgument("payload.result.entries", "an array");
+  entries.forEach((entry, at) => {
+    const name = `payload.result.entries[${at}]`;
+    if (typeof required(entry, name).summary !== "string")
+      throw invalidArgument(`${name}.summary`, "a string");
+  });
+  return { summary, entries };
 }
 
 /** @param {string} name @param {any} payload @param {Middleware} [middleware] */

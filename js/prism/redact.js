@@ -25,7 +25,7 @@ function redactSecrets(value, secrets) {
 
 /** Plain data with its texts replaced, in one order. @param {any} value @param {(text: string) => string} replace @returns {any} */
 function mapped(value, replace) {
-  if (typeof value === "string") return replace(value);
+  if (typeof value === "string" || value instanceof String) return replace(String(value));
   if (value === null || typeof value !== "object" || ArrayBuffer.isView(value)) return value;
   if (Array.isArray(value)) return Array.from(value, (member) => mapped(member, replace));
   if (typeof value.toJSON === "function") return mapped(value.toJSON(), replace);
