@@ -122,7 +122,7 @@ export interface DefaultCompactionStrategy extends CompactionStrategy {
  *
  * The lines of an earlier compaction come first, unchanged, and only what it does not cover follows. Lines that exceed
  * `maxSummaryChars` are cut to a common length; where there are too many, the first and the newest stay and `…` stands
- * for the others. Time grows with the number of entries and nothing else.
+ * for the others. Time grows in proportion to the number of entries.
  *
  * @throws CompactionError `invalid_argument`, also as the rejection of `compact`: options, entries of foreign shape, an
  * id that is there twice, a parent that is missing or descends from its child.

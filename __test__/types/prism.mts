@@ -1,17 +1,31 @@
 // Shapes as Prism declares them fit without a cast, both ways.
 
 import {
+  applyCompactionMiddleware,
+  applyRetryMiddleware,
   assertCompactionTrigger,
+  type CompactionEntryData,
+  type CompactionMiddlewarePayload,
+  type CompactionOptions,
   type CompactionStrategy,
   createAttentionTruncationTrigger,
   createDefaultCompactionStrategy,
   createDefaultRetryPolicy,
+  type DefaultCompactionStrategyOptions,
+  errorToErrorInfo,
   httpStatusError,
+  isCompactionEntryData,
   isTransientErrorInfo,
+  type RetryContext,
+  type RetryDecision,
+  type RetryMiddlewarePayload,
+  type RetryOptions,
   type RetryPolicy,
   rebuildSessionContext,
+  redactSecrets,
   resolveInputCap,
   resolveShouldCompact,
+  waitForRetry,
 } from "../../prism.js";
 
 interface PrismEntry {
@@ -97,3 +111,41 @@ export const compacted = ours.compact({ sessionId: "s", entries });
 // @ts-expect-error a trigger of no known type
 const unknown: Parameters<typeof resolveShouldCompact>[0] = { trigger: { type: "never" } };
 export const refused = resolveShouldCompact(unknown, { sessionId: "s", entryCount: 1 });
+
+// Options that an agent takes are options of what it makes of them.
+const retry: RetryOptions = { maxAttempts: 3, jitter: 0, secrets: [undefined], metadata: { tenant: 1 } };
+export const madeOf: RetryPolicy = createDefaultRetryPolicy(retry);
+const compaction: CompactionOptions = { strategy: ours, thresholdEntries: 40, trigger, secrets: ["s"] };
+const options: DefaultCompactionStrategyOptions = { name: "mine", maxSummaryChars: 2_000 };
+export const chosen: CompactionStrategy = compaction.strategy ?? createDefaultCompactionStrategy(options);
+
+const data: unknown = { keepEntryIds: ["a"] };
+export const kept: CompactionEntryData | undefined = isCompactionEntryData(data) ? data : undefined;
+
+export async function stored(payload: CompactionMiddlewarePayload): Promise<string | undefined> {
+  const result = await applyCompactionMiddleware(payload, { run: (_name, given) => given });
+  return result?.entries?.[0]?.id;
+}
+
+export async function tried(context: RetryContext, signal: AbortSignal): Promise<RetryDecision> {
+  const payload: RetryMiddlewarePayload = { context, decision: await policy.decide(context) };
+  const decision = await applyRetryMiddleware(payload, undefined);
+  await waitForRetry(decision, signal);
+  return decision;
+}
+
+export const info: string = errorToErrorInfo(new Error("x"), ["s"]).message;
+export const event: { readonly type: string } = redactSecrets({ type: "done" }, ["s", undefined]);
+/** Of the default strategy the entry is known to be there. */
+export const made = createDefaultCompactionStrategy()
+  .compact({ sessionId: "s", entries })
+  .then(({ entries: [entry] }): readonly string[] | undefined => entry.data.keepEntryIds);
+
+// @ts-expect-error a count, not a text
+createDefaultCompactionStrategy({ keepRecentEntries: "8" });
+// @ts-expect-error no such option
+createDefaultRetryPolicy({ retries: 3 });
+// @ts-expect-error entries are not optional
+ours.compact({ sessionId: "s" });
+// @ts-expect-error a trigger of the host's own has a callback
+export const incomplete: CompactionOptions = { trigger: { type: "custom" } };
