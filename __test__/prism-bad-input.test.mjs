@@ -323,8 +323,8 @@ test("a signal that has fired rejects with its reason, whatever else is wrong", 
   await assert.rejects(strategy.compact({ entries: "WRONG", signal }), isReason);
 });
 
-test("hundreds of thousands of entries are compacted and rebuilt", async () => {
-  const entries = branch(Array.from({ length: 300_000 }, () => said("user", "x")));
+test("a hundred thousand entries are compacted and rebuilt", async () => {
+  const entries = branch(Array.from({ length: 100_000 }, () => said("user", "x")));
   const { entries: made } = await createDefaultCompactionStrategy().compact({ sessionId: "s", entries });
   entries.push(...made);
   assert.equal(rebuildSessionContext(entries).messages.length, 8);
