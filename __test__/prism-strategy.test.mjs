@@ -258,6 +258,18 @@ test("a compaction brings nothing back that an earlier one took out", async () =
   assert.equal(second.data.throughEntryId, "e7", "nothing that was covered is covered anew");
 });
 
+test("nor where another strategy kept a message from amid what it covered", async () => {
+  const data = { throughEntryId: "e3", keepEntryIds: ["e1"] };
+  const other = entry("c", "e5", { kind: "compaction", summary: "user: text 0", data });
+  const entries = [...talk(6), other, entry("e6", "c", said("user", "text 6"))];
+  const all = await compacted(entries);
+  assert.deepEqual(all.data.keepEntryIds, ["e1", "e4", "e5", "e6"]);
+  assert.equal(all.data.throughEntryId, "e3");
+  const some = await compacted(entries, { keepRecentEntries: 2 });
+  assert.deepEqual(some.lines, ["user: text 0", "assistant: text 1", "user: text 4"]);
+  assert.deepEqual([some.data.throughEntryId, some.data.keepEntryIds], ["e4", ["e5", "e6"]]);
+});
+
 test("where nothing is older the summary says so once, and later ones do not", async () => {
   const entries = talk(3);
   const first = await compacted(entries);
