@@ -74,6 +74,12 @@ test("E8 when not all fits, the first and the newest words stay", async () => {
   assert.match(lines[lines.length - 1], /^assistant: words 191 /);
 });
 
+test("E8 of many short words as many are told as have room", async () => {
+  const { summary, lines } = await compacted(talk(3_000, () => "x"));
+  assert.ok(summary.length <= 4_000 && summary.length > 3_980, `${summary.length}`);
+  assert.ok(lines.length > 300 && new Set(lines.slice(2)).size === 2, "in whole lines");
+});
+
 test("E52 E57 the summary covers all before the first kept message, a line each", async () => {
   const entries = branch([
     said("user", "older question"),
