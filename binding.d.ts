@@ -286,7 +286,7 @@ export interface KeptSummary {
   summary: string
 }
 
-/** The texts without secrets. */
+/** The texts without secrets: whatever else is in them, half a character too, is as it was. */
 export declare function masked(texts: Array<string>, secrets: Array<string>): Array<string>
 
 /** The raw estimate of each message. */

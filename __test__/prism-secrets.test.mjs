@@ -140,6 +140,12 @@ test("E17 E31 redactSecrets masks plain data at any depth, names of fields too, 
   assert.equal(redactSecrets(7, [secret]), 7);
 });
 
+test("E126 what is no secret is as it was, half a character too", () => {
+  const halves = { first: "a\ud83d", second: "\ude00b" };
+  assert.deepEqual(redactSecrets(halves, ["x"]), halves);
+  assert.deepEqual(redactSecrets(halves, ["\ud83d"]), { first: "a*", second: "\ude00b" });
+});
+
 test("E17 E126 property: nothing of an event survives that is a secret", () => {
   for (let seed = 0; seed < 500; seed++) {
     const draw = random(seed);

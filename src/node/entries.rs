@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use napi::bindgen_prelude::Utf16String;
 use napi_derive::napi;
 
 use crate::prompt::redact::Secrets;
@@ -11,22 +12,24 @@ use crate::provider::retry::RetryPolicy;
 use crate::provider::retry_after::retry_after;
 use crate::summarize::lines::{Line, digest};
 
-fn secrets_of(secrets: &[String]) -> Secrets {
-    Secrets::new(secrets.iter().map(|secret| secret.encode_utf16().collect()))
-}
-
 /// The lines, each a label and a text, in at most some UTF-16 units and without secrets.
 #[napi(catch_unwind)]
 pub fn digest_of(labels: Vec<String>, texts: Vec<String>, secrets: Vec<String>, most: f64) -> String {
     let lines = labels.into_iter().zip(texts).map(|(label, text)| Line { label, text });
-    digest(&lines.collect::<Vec<_>>(), &secrets_of(&secrets), most as usize)
+    let secrets = Secrets::new(secrets.iter().map(|secret| secret.encode_utf16().collect()));
+    digest(&lines.collect::<Vec<_>>(), &secrets, most as usize)
 }
 
-/// The texts without secrets.
+/// The texts without secrets: whatever else is in them, half a character too, is as it was.
 #[napi(catch_unwind)]
-pub fn masked(texts: Vec<String>, secrets: Vec<String>) -> Vec<String> {
-    let secrets = secrets_of(&secrets);
-    texts.iter().map(|text| secrets.masked(text)).collect()
+pub fn masked(texts: Vec<Utf16String>, secrets: Vec<Utf16String>) -> Vec<Utf16String> {
+    let secrets = Secrets::new(secrets.iter().map(|secret| secret.to_vec()));
+    let masked = |text: Utf16String| {
+        let mut units = text.to_vec();
+        secrets.mask(&mut units);
+        units.into()
+    };
+    texts.into_iter().map(masked).collect()
 }
 
 /// Prism's policy, which hosts may change.
