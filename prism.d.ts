@@ -353,8 +353,7 @@ export function createDefaultRetryPolicy(options?: DefaultRetryPolicyOptions): D
 /**
  * Whether a failure passes by itself: codes and words `ETIMEDOUT`, `ECONNRESET`, `429`, `500`, `502`, `503`, `504`,
  * `timeout`, `rate_limit`, `temporarily_unavailable`. False for an abort, for anything else, and for a failure that is
- * known to last behind such a code: a used-up quota, a prompt that is too large. A status in `code` decides alone; words
- * of the message count where there is none. Never throws.
+ * known to last behind such a code or word: a used-up quota, a prompt that is too large, any status 400. Never throws.
  */
 export function isTransientErrorInfo(error: unknown): boolean;
 

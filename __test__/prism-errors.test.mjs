@@ -43,6 +43,7 @@ test("E34 E35 E36 E37 E38 E39 E40 E41 E42 E43 the closed list is transient, as a
     assert.ok(isTransientErrorInfo({ message }), message);
   }
   assert.ok(isTransientErrorInfo(new Error("timeout")), "an Error is one, too");
+  assert.ok(isTransientErrorInfo({ message: "Request timeout", code: 408 }), "E41: words beside a code");
   const { code } = Object.assign(new Error("read"), { code: "ECONNRESET" });
   assert.ok(isTransientErrorInfo({ message: "read", code }));
 });
@@ -85,7 +86,7 @@ test("E45 E112 everything else fails closed", () => {
       "id 429-a",
       "v5.503",
     ].map((message) => ({ message })),
-    { message: "timeout must be a number", code: 400 },
+    ...[400, 401, 403, 404, 413, 422].map((code) => ({ message: "timeout", code })),
     { message: "400 timeout must be a number" },
   ]) {
     assert.equal(isTransientErrorInfo(error), false, JSON.stringify(error));

@@ -84,7 +84,7 @@ function isTransientErrorInfo(error) {
   const status = statusOf(code);
   const word = typeof code === "string" ? code.toLowerCase() : "";
   const listed = status === undefined ? TRANSIENT.has(word) : TRANSIENT_STATUSES.has(status);
-  if (!listed && (status !== undefined || !TRANSIENT_WORDS.test(message))) return false;
+  if (!listed && !TRANSIENT_WORDS.test(message)) return false;
   const known = status === undefined && word !== "" ? (TRANSIENT.get(word) ?? code) : undefined;
   return !binding.isLasting(message, known, status);
 }
