@@ -14,8 +14,13 @@ let folder;
 
 /** The folder with the tables: the package's, else the one in this repository. */
 function tables() {
-  folder ??= installed() ?? join(__dirname, "..", "tokens");
+  folder ??= unpacked(installed() ?? join(__dirname, "..", "tokens"));
   return folder;
+}
+
+/** Native code sees no file inside an archive of Electron, only what is unpacked beside it. @param {string} path */
+function unpacked(path) {
+  return path.replace(/\.asar(?=[\\/])/, ".asar.unpacked");
 }
 
 function installed() {

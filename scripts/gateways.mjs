@@ -4,11 +4,11 @@
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { killAll, launch, stopAll } from "../__test__/gateways/children.mjs";
 import { folder, installLitellm, installLlama } from "../__test__/gateways/install.mjs";
 import { LITELLM_ENV, litellmConfig } from "../__test__/gateways/litellm.mjs";
 import { freePort, start } from "../__test__/gateways/servers.mjs";
 import { startUpstream } from "../__test__/gateways/upstream.mjs";
+import { killAll, launch, stopAll } from "../__test__/support/children.mjs";
 import { root } from "./run.mjs";
 
 /** @typedef {{ tests: string[], env: Record<string, string> }} Started */

@@ -55,7 +55,7 @@ export function reportOf(tags, names, hasExtension) {
 function files(folder, ending) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return entry.name === "oracle" ? [] : files(path, ending);
+    if (entry.isDirectory()) return entry.name === "node_modules" ? [] : files(path, ending);
     return entry.name.endsWith(ending) ? [path] : [];
   });
 }

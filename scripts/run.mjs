@@ -12,12 +12,28 @@ export const install = [
   ["build", npm, ["run", "--silent", "build"]],
 ];
 
+/** @param {string} title @param {string} folder of the tests @param {string[]} more @returns {[title: string, command: string, args: string[]]} */
+function installed(title, folder, ...more) {
+  const args = [
+    "ci",
+    "--no-audit",
+    "--no-fund",
+    "--ignore-scripts",
+    ...more,
+    "--prefix",
+    `__test__/${folder}`,
+  ];
+  return [title, npm, args];
+}
+
 /** pi's own packages, which tests and benches compare with. They ask for a newer Node than they need. */
-export const installOracle = [
-  "install pi for comparison",
-  npm,
-  ["ci", "--no-audit", "--no-fund", "--force", "--ignore-scripts", "--prefix", "__test__/oracle"],
-];
+export const installOracle = installed("install pi for comparison", "oracle", "--force");
+
+/** What hosts bundle with. */
+export const installTools = installed("install bundlers", "tools");
+
+/** What hosts package Electron apps with. */
+export const installElectronBuilder = installed("install electron-builder", "electron");
 
 /** @param {[title: string, command: string, args: string[]][]} steps */
 export function run(steps) {

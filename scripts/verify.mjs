@@ -3,7 +3,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
-import { install, installOracle, root, run } from "./run.mjs";
+import { install, installOracle, installTools, root, run } from "./run.mjs";
 
 const tests = readdirSync(join(root, "__test__"))
   .filter((name) => name.endsWith(".test.mjs"))
@@ -25,6 +25,8 @@ run([
   ["requirements", process.execPath, ["scripts/requirements.mjs"]],
   ["test the core", "cargo", ["test", "--quiet", "--no-default-features"]],
   installOracle,
+  installTools,
   ["typings", "npx", ["tsc", "-p", "__test__/types"]],
   ["test", process.execPath, ["--test", ...tests]],
+  ["test in Electron, where one can be had", process.execPath, ["scripts/electron.mjs"]],
 ]);

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { execute } from "./children.mjs";
+import { execute } from "../support/children.mjs";
 
 const LITELLM = "1.108.7";
 const LLAMA = "11434.0.0";

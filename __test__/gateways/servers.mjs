@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { launch } from "./children.mjs";
+import { launch } from "../support/children.mjs";
 import { folder } from "./install.mjs";
 
 /** Far beyond what any of them needs on a slow machine. */

@@ -1,0 +1,73 @@
+// The package in a real Electron: an app packaged by electron-builder, started with every kind of process. Takes
+// `ELECTRON_BIN` or the npm package `electron`, else gets one; what cannot be had is skipped with a line that says why.
+
+import { spawnSync } from "node:child_process";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { findElectron, startDisplay } from "../__test__/electron/install.mjs";
+import { packageApp } from "../__test__/electron/packaging.mjs";
+import { killAll, launch, stopAll } from "../__test__/support/children.mjs";
+import { installElectronBuilder, installTools, root } from "./run.mjs";
+
+/** @param {string} why */
+function skipped(why) {
+  console.error(`--- Electron skipped: ${why}`);
+  return 0;
+}
+
+/** @param {string} folder @param {[title: string, command: string, args: string[]]} step */
+function install(folder, [title, command, args]) {
+  if (isInstalled(join(root, "__test__", folder))) return;
+  const { status, error } = spawnSync(command, args, { cwd: root, stdio: "inherit" });
+  if (status !== 0) throw new Error(`${title}: ${error?.message ?? `exit code ${status}`}`);
+}
+
+/** @param {string} folder whether what its lock file names is there */
+function isInstalled(folder) {
+  try {
+    const { mtimeMs } = statSync(join(folder, "node_modules", ".package-lock.json"));
+    return mtimeMs >= statSync(join(folder, "package-lock.json")).mtimeMs;
+  } catch {
+    return false;
+  }
+}
+
+/** @param {string} app @param {string} display @returns {Promise<number>} the exit code of the tests */
+function test(app, display) {
+  const folder = join("__test__", "electron");
+  const files = readdirSync(join(root, folder)).filter((name) => name.endsWith(".electron.mjs"));
+  const args = ["--test", ...files.map((name) => join(folder, name))];
+  const env = { ELECTRON_APP: app, DISPLAY: display };
+  return new Promise((resolve, reject) => {
+    const child = launch(process.execPath, args, { cwd: root, env, stdio: ["ignore", "inherit", "inherit"] });
+    child.once("error", reject);
+    child.once("exit", (code) => resolve(code ?? 1));
+  });
+}
+
+async function main() {
+  const electron = await findElectron();
+  if ("missing" in electron) return skipped(electron.missing);
+  const display = await startDisplay();
+  if ("missing" in display) return skipped(display.missing);
+  console.error(`--- Electron ${electron.electron}, its Node ${electron.node}`);
+  install("tools", installTools);
+  install("electron", installElectronBuilder);
+  return test(await packageApp(electron), display.display);
+}
+
+let interrupted = false;
+process.once("exit", killAll);
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  process.once(signal, () => {
+    interrupted = true;
+    stopAll().finally(() => process.exit(1));
+  });
+}
+const code = await main()
+  .catch((/** @type {Error} */ error) => {
+    console.error(`--- Electron failed: ${error.message}`);
+    return 1;
+  })
+  .finally(stopAll);
+process.exit(interrupted ? 1 : code);
