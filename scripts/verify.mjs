@@ -27,6 +27,7 @@ run([
   installOracle,
   installTools,
   ["typings", "npx", ["tsc", "-p", "__test__/types"]],
+  ["typings of the drop-in", "npx", ["tsc", "-p", "__test__/types/pi-desktop"]],
   ["test", process.execPath, ["--test", ...tests]],
   ["test in Electron, where one can be had", process.execPath, ["scripts/electron.mjs"]],
 ]);

@@ -8,7 +8,8 @@ import { launch } from "../support/children.mjs";
 /** Nothing that is alive takes so long. */
 const HANG_MS = 30_000;
 const APP = setting("ELECTRON_APP");
-const RESOURCES = join(APP, "resources");
+export const RESOURCES = join(APP, "resources");
+export const EXECUTABLE = join(APP, "probe");
 const CHROMIUM = ["--no-sandbox", "--disable-gpu"];
 
 /** Where the package lies: unpacked beside the archive with the app, or in a folder outside of it. */
@@ -33,18 +34,18 @@ export function setting(name) {
  * @param {{ inside?: string, ending?: string, question?: string, entries: string[], input: object }} probe
  */
 export function inApp(probe) {
-  return probed(probe, join(APP, "probe"), CHROMIUM, {});
+  return probed(probe, EXECUTABLE, CHROMIUM, {});
 }
 
 /** The app's Electron as a Node that runs a script of the archive. @param {{ question: string, entries: string[], input: object }} probe */
 export function asNode(probe) {
   const script = join(RESOURCES, "app.asar", "alone.js");
-  return probed(probe, join(APP, "probe"), [script], { ELECTRON_RUN_AS_NODE: "1" });
+  return probed(probe, EXECUTABLE, [script], { ELECTRON_RUN_AS_NODE: "1" });
 }
 
 /** The app's Electron as a Node. @param {string[]} args @param {Record<string, string>} env @returns {Promise<Omit<Ended, "report">>} */
 export function node(args, env = {}) {
-  return ended(join(APP, "probe"), args, { ...env, ELECTRON_RUN_AS_NODE: "1" });
+  return ended(EXECUTABLE, args, { ...env, ELECTRON_RUN_AS_NODE: "1" });
 }
 
 /** @param {{ input: object }} probe @param {string} command @param {string[]} args @param {Record<string, string>} env @returns {Promise<Ended>} */

@@ -1,14 +1,15 @@
 // The app of these tests, packaged by electron-builder with the settings that docs/electron.md tells.
 
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { execute } from "../support/children.mjs";
+import { blockOf, ELECTRON } from "../support/page.mjs";
 import { folder } from "./install.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const builder = fileURLToPath(new URL("./node_modules/.bin/electron-builder", import.meta.url));
-const sources = fileURLToPath(new URL("./app/", import.meta.url));
+const here = fileURLToPath(new URL("./", import.meta.url));
+const tools = fileURLToPath(new URL("../tools/node_modules/", import.meta.url));
 /** People's folders have such names. */
 const OUTPUT = "Größe 測試 app";
 const NAME = "pi-compaction-native";
@@ -23,14 +24,6 @@ export function copyPackage(to) {
   }
 }
 
-/** The first block of a language in the page for Electron. @param {string} language */
-export function snippet(language) {
-  const page = readFileSync(join(root, "docs", "electron.md"), "utf8");
-  const block = page.split(`\`\`\`${language}\n`)[1]?.split("\n```")[0];
-  if (block === undefined) throw new Error(`docs/electron.md has no block of ${language}`);
-  return block;
-}
-
 /**
  * @param {import("./install.mjs").Electron} electron
  * @returns {Promise<string>} the folder of the packaged app
@@ -38,19 +31,38 @@ export function snippet(language) {
 export async function packageApp({ dist, electron }) {
   const app = join(folder, "app");
   rmSync(app, { recursive: true, force: true });
-  cpSync(sources, app, { recursive: true });
+  cpSync(join(here, "app"), app, { recursive: true });
   copyPackage(join(app, "node_modules", NAME));
   cpSync(join(root, "tokens"), join(app, "node_modules", `${NAME}-tokens`), { recursive: true });
-  copyPackage(join(app, "dist", "agent", "node_modules", NAME));
+  writeFileSync(
+    join(app, "start-agent.js"),
+    blockOf(ELECTRON, ({ file }) => file === "start-agent.js"),
+  );
+  await bundleAgent(app);
   writeFileSync(join(app, "package.json"), JSON.stringify(manifest(dist, electron)));
+  const builder = join(here, "node_modules", ".bin", "electron-builder");
   const failed = await execute(builder, ["--linux", "--dir", "--projectDir", app]);
   if (failed) throw new Error(`electron-builder failed: ${failed}`);
   return join(app, OUTPUT, "linux-unpacked");
 }
 
+/** The drop-in for PI-Desktop's agent runtime, by the commands of the page. @param {string} app */
+async function bundleAgent(app) {
+  cpSync(join(root, "examples", "pi-desktop", "compaction.ts"), join(app, "compaction.ts"));
+  cpSync(join(here, "agent.ts"), join(app, "agent.ts"));
+  mkdirSync(join(app, "node_modules", ".bin"));
+  symlinkSync(join(tools, ".bin", "esbuild"), join(app, "node_modules", ".bin", "esbuild"));
+  const commands = blockOf(
+    ELECTRON,
+    ({ language, text }) => language === "sh" && text.includes(" agent.ts "),
+  );
+  const failed = await execute("sh", ["-ec", `cd "$1"\n${commands}`, "sh", app]);
+  if (failed) throw new Error(`the agent runtime cannot be bundled: ${failed}`);
+}
+
 /** @param {string} electronDist @param {string} electronVersion */
 function manifest(electronDist, electronVersion) {
-  const { build } = JSON.parse(snippet("json"));
+  const { build } = JSON.parse(blockOf(ELECTRON, ({ language }) => language === "json"));
   return {
     name: "probe",
     version: "1.0.0",

@@ -3,6 +3,7 @@
 // Where the package is asked: in each kind of process that an app has.
 
 const { fork } = require("node:child_process");
+const { readFileSync } = require("node:fs");
 const { join } = require("node:path");
 const { Worker } = require("node:worker_threads");
 const electron = /** @type {any} */ (require("electron"));
@@ -52,6 +53,14 @@ async function inWindow(probe, webPreferences) {
 const renderer = (/** @type {any} */ probe) => inWindow(probe, { sandbox: false });
 const sandboxed = (/** @type {any} */ probe) => inWindow(probe, { sandbox: true });
 
+/** The agent runtime beside the archive. @param {any} probe */
+function agent({ input }) {
+  // Written from the page that tells how it is started.
+  const runtime = require("./start-agent.js").startAgent();
+  runtime.send(JSON.parse(readFileSync(input, "utf8")));
+  return first(runtime, "message");
+}
+
 /** The main process and a worker at the same time. @param {any} probe */
 async function together(probe) {
   const reports = await Promise.all([reportOf(probe), worker(probe), reportOf(probe)]);
@@ -59,4 +68,4 @@ async function together(probe) {
   return failed ?? { answers: reports.flatMap(({ answers }) => answers) };
 }
 
-module.exports = { child, main: reportOf, renderer, sandboxed, together, utility, worker };
+module.exports = { agent, child, main: reportOf, renderer, sandboxed, together, utility, worker };
