@@ -9,17 +9,20 @@ import { packageApp } from "../__test__/electron/packaging.mjs";
 import { killAll, launch, stopAll } from "../__test__/support/children.mjs";
 import { installElectronBuilder, installTools, root } from "./run.mjs";
 
+/** Nothing that is alive takes so long. */
+const INSTALL_MS = 600_000;
+
 /** @param {string} why */
 function skipped(why) {
   console.error(`--- Electron skipped: ${why}`);
   return 0;
 }
 
-/** @param {string} folder @param {[title: string, command: string, args: string[]]} step */
+/** @param {string} folder @param {[title: string, command: string, args: string[]]} step @returns {string | undefined} why not */
 function install(folder, [title, command, args]) {
-  if (isInstalled(join(root, "__test__", folder))) return;
-  const { status, error } = spawnSync(command, args, { cwd: root, stdio: "inherit" });
-  if (status !== 0) throw new Error(`${title}: ${error?.message ?? `exit code ${status}`}`);
+  if (isInstalled(join(root, "__test__", folder))) return undefined;
+  const { status, error } = spawnSync(command, args, { cwd: root, stdio: "inherit", timeout: INSTALL_MS });
+  return status === 0 ? undefined : `${title}: ${error?.message ?? `exit code ${status}`}`;
 }
 
 /** @param {string} folder whether what its lock file names is there */
@@ -51,8 +54,8 @@ async function main() {
   const display = await startDisplay();
   if ("missing" in display) return skipped(display.missing);
   console.error(`--- Electron ${electron.electron}, its Node ${electron.node}`);
-  install("tools", installTools);
-  install("electron", installElectronBuilder);
+  const missing = install("tools", installTools) ?? install("electron", installElectronBuilder);
+  if (missing) return skipped(missing);
   return test(await packageApp(electron), display.display);
 }
 

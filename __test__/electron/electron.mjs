@@ -3,10 +3,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { launch } from "../support/children.mjs";
+import { launch, limited } from "../support/children.mjs";
 
 /** Nothing that is alive takes so long. */
-const HANG_MS = 30_000;
+export const HANG_MS = 60_000;
 const APP = setting("ELECTRON_APP");
 export const RESOURCES = join(APP, "resources");
 export const EXECUTABLE = join(APP, "probe");
@@ -82,12 +82,9 @@ function ended(command, args, more) {
       said += text;
     });
   }
-  const timer = setTimeout(() => process.kill(-Number(child.pid), "SIGKILL"), HANG_MS);
+  const hung = limited(child, HANG_MS);
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("close", (code, signal) => {
-      clearTimeout(timer);
-      resolve({ code: code ?? signal, said });
-    });
+    child.once("close", (code, signal) => resolve({ code: hung() ?? code ?? signal, said }));
   });
 }

@@ -5,13 +5,15 @@ import { chmodSync, cpSync, existsSync, mkdirSync, renameSync, rmSync } from "no
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { execute, launch } from "../support/children.mjs";
+import { execute, launch, limited } from "../support/children.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 /** Git ignores it; a second run finds what the first has downloaded. */
 export const folder = join(root, ".cache", "electron");
 /** Where the folder with it is there: unpacks an Electron 22 for Linux x64. */
 const TOOL = join(root, "..", "shared", "tools", "get-electron.sh");
+const DOWNLOAD_MS = 300_000;
+const START_MS = 60_000;
 const LIBRARIES = ["libgtk-3-0", "libnss3", "libasound2", "libgbm1"];
 
 /** @typedef {{ missing: string }} Missing why it cannot be had */
@@ -54,15 +56,18 @@ async function unpacked() {
     };
   }
   console.error("--- download Electron 22");
-  const failed = await execute("bash", [TOOL, folder]);
+  const download = join(folder, "download");
+  rmSync(download, { recursive: true, force: true });
+  const failed = await execute("bash", [TOOL, download], { limit: DOWNLOAD_MS });
   // The tool ends by running it, which fails where libraries are missing.
-  const tree = join(folder, "squashfs-root");
+  const tree = join(download, "squashfs-root");
   if (!existsSync(tree)) return { missing: `it cannot be downloaded: ${failed}` };
   rmSync(join(tree, "resources", "app.asar"));
   renameSync(join(tree, "fiftyone"), join(tree, "electron"));
   // A folder that only its owner may enter cannot be packaged for others.
   chmodSync(tree, 0o755);
   renameSync(tree, dist);
+  rmSync(download, { recursive: true });
   return join(dist, "electron");
 }
 
@@ -77,7 +82,11 @@ function lackedBy(versions) {
 function versionsOf(command) {
   const env = { ...process.env, ELECTRON_RUN_AS_NODE: "1", NODE_OPTIONS: "" };
   const script = "JSON.stringify(process.versions)";
-  const { error, status, stdout, stderr } = spawnSync(command, ["-p", script], { env, encoding: "utf8" });
+  const { error, status, stdout, stderr } = spawnSync(command, ["-p", script], {
+    env,
+    encoding: "utf8",
+    timeout: START_MS,
+  });
   if (status !== 0) return { failed: error?.message ?? stderr.trim() };
   const { electron, node } = JSON.parse(stdout);
   return electron ? { electron, node } : { failed: "it is no Electron" };
@@ -107,10 +116,14 @@ export async function startDisplay() {
 function xvfb() {
   const args = ["-displayfd", "3", "-nolisten", "tcp", "-screen", "0", "640x480x24"];
   const child = launch("Xvfb", args, { env: {}, stdio: ["ignore", "ignore", "ignore", "pipe"] });
+  const begun = limited(child, START_MS);
   return new Promise((resolve) => {
     child.once("error", () => resolve(undefined));
     child.once("exit", () => resolve(undefined));
-    child.stdio[3]?.once("data", (/** @type {Buffer} */ number) => resolve(`:${String(number).trim()}`));
+    child.stdio[3]?.once("data", (/** @type {Buffer} */ number) => {
+      begun();
+      resolve(`:${String(number).trim()}`);
+    });
   });
 }
 
@@ -121,7 +134,7 @@ async function aptInstall(packages) {
   const env = { DEBIAN_FRONTEND: "noninteractive" };
   const steps = [["update"], ["install", "-y", "--no-install-recommends", ...packages]];
   for (const step of steps) {
-    const failed = await execute("apt-get", step, env);
+    const failed = await execute("apt-get", step, { env, limit: DOWNLOAD_MS });
     if (failed) return `apt-get ${step[0]} failed: ${failed}`;
   }
   return undefined;

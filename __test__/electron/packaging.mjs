@@ -12,6 +12,8 @@ const here = fileURLToPath(new URL("./", import.meta.url));
 const tools = fileURLToPath(new URL("../tools/node_modules/", import.meta.url));
 /** People's folders have such names. */
 const OUTPUT = "Größe 測試 app";
+/** Nothing that is alive takes so long. */
+const PACKAGING_MS = 300_000;
 const NAME = "pi-compaction-native";
 
 /** The package as it is installed, its binary in it. @param {string} to */
@@ -41,7 +43,7 @@ export async function packageApp({ dist, electron }) {
   await bundleAgent(app);
   writeFileSync(join(app, "package.json"), JSON.stringify(manifest(dist, electron)));
   const builder = join(here, "node_modules", ".bin", "electron-builder");
-  const failed = await execute(builder, ["--linux", "--dir", "--projectDir", app]);
+  const failed = await execute(builder, ["--linux", "--dir", "--projectDir", app], { limit: PACKAGING_MS });
   if (failed) throw new Error(`electron-builder failed: ${failed}`);
   return join(app, OUTPUT, "linux-unpacked");
 }
@@ -56,7 +58,7 @@ async function bundleAgent(app) {
     ELECTRON,
     ({ language, text }) => language === "sh" && text.includes(" agent.ts "),
   );
-  const failed = await execute("sh", ["-ec", `cd "$1"\n${commands}`, "sh", app]);
+  const failed = await execute("sh", ["-ec", `cd "$1"\n${commands}`, "sh", app], { limit: PACKAGING_MS });
   if (failed) throw new Error(`the agent runtime cannot be bundled: ${failed}`);
 }
 

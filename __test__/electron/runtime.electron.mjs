@@ -4,19 +4,19 @@ import assert from "node:assert/strict";
 import { fork } from "node:child_process";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { EXECUTABLE, inApp, RESOURCES } from "./electron.mjs";
+import { EXECUTABLE, HANG_MS, inApp, RESOURCES } from "./electron.mjs";
 import { question } from "./question.mjs";
 
 const AGENT = `${RESOURCES}/agent/agent.mjs`;
 
 /** What the runtime answers. @param {object} input @param {import("node:child_process").ForkOptions} options */
 function asked(input, options) {
-  const child = fork(AGENT, { ...options, stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const child = fork(AGENT, { ...options, timeout: HANG_MS, stdio: ["ignore", "inherit", "inherit", "ipc"] });
   child.send(input);
   return new Promise((resolve, reject) => {
     child.once("message", resolve);
     child.once("error", reject);
-    child.once("exit", (code) => reject(new Error(`it ended with ${code}`)));
+    child.once("exit", (code, signal) => reject(new Error(`it ended with ${code ?? signal}`)));
   });
 }
 

@@ -79,7 +79,7 @@ async function pipInstall(stamp, what, env = {}) {
   if (existsSync(join(folder, stamp))) return undefined;
   console.error(`--- install ${what.at(-1) === "gguf" ? "llama.cpp's server: it is built" : what.join(" ")}`);
   const quiet = ["--quiet", "--disable-pip-version-check", "--no-input"];
-  const failed = await execute(python(), ["-m", "pip", "install", ...quiet, ...what], env);
+  const failed = await execute(python(), ["-m", "pip", "install", ...quiet, ...what], { env });
   if (failed) return { missing: `it cannot be installed: ${failed}` };
   writeFileSync(join(folder, stamp), "");
   return undefined;

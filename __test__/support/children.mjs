@@ -27,11 +27,13 @@ export function launch(command, args, { env, ...options }) {
 /**
  * Runs a command to its end.
  *
- * @param {string} command @param {string[]} args @param {Record<string, string>} env
+ * @param {string} command @param {string[]} args
+ * @param {{ env?: Record<string, string>, limit?: number }} options `limit`: milliseconds after which it is killed
  * @returns {Promise<string | undefined>} what went wrong, on one line
  */
-export function execute(command, args, env = {}) {
+export function execute(command, args, { env = {}, limit } = {}) {
   const child = launch(command, args, { env, stdio: ["ignore", "ignore", "pipe"] });
+  const ended = limited(child, limit);
   let said = "";
   child.stderr?.setEncoding("utf8").on("data", (/** @type {string} */ text) => {
     said = (said + text).slice(-4_096);
@@ -40,9 +42,30 @@ export function execute(command, args, env = {}) {
     child.once("error", ({ message }) => resolve(message));
     child.once("close", (code, signal) => {
       const last = said.trim().split("\n").at(-1);
-      resolve(code === 0 ? undefined : last || `it ended with ${code ?? signal}`);
+      const failed = code === 0 ? undefined : last || `it ended with ${code ?? signal}`;
+      resolve(ended() ?? failed);
     });
   });
+}
+
+/**
+ * Kills a process of {@link launch} and what it started, when it takes too long.
+ *
+ * @param {ChildProcess} child @param {number | undefined} limit in milliseconds
+ * @returns {() => string | undefined} ends the watch, and says whether it was too long
+ */
+export function limited(child, limit) {
+  if (limit === undefined) return () => undefined;
+  /** @type {string | undefined} */
+  let tooLong;
+  const timer = setTimeout(() => {
+    tooLong = `it takes longer than ${limit / 1000} s`;
+    signalGroup(child, "SIGKILL");
+  }, limit);
+  return () => {
+    clearTimeout(timer);
+    return tooLong;
+  };
 }
 
 /** Asks every process to end, then insists. */
@@ -63,11 +86,14 @@ export function killAll() {
 
 /** @param {NodeJS.Signals} signal */
 function kill(signal) {
-  for (const { pid } of running) {
-    try {
-      if (pid !== undefined) process.kill(-pid, signal);
-    } catch {
-      // It has ended already.
-    }
+  for (const child of running) signalGroup(child, signal);
+}
+
+/** @param {ChildProcess} child @param {NodeJS.Signals} signal */
+function signalGroup({ pid }, signal) {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch {
+    // It has ended already.
   }
 }
