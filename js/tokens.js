@@ -9,12 +9,16 @@ const { fromFailure, invalidArgument } = require("./errors.js");
 
 const ENCODINGS = binding.encodingNames();
 
+/** In this repository. A bundle of ES modules has no `__dirname`, and no such folder. */
+const BESIDE =
+  typeof __dirname === "string" ? join(__dirname, "..", "tokens") : "pi-compaction-native-tokens";
+
 /** @type {string | undefined} */
 let folder;
 
-/** The folder with the tables: the package's, else the one in this repository. */
+/** The folder with the tables: the package's, else the one beside the code. */
 function tables() {
-  folder ??= unpacked(installed() ?? join(__dirname, "..", "tokens"));
+  folder ??= unpacked(installed() ?? BESIDE);
   return folder;
 }
 

@@ -6,7 +6,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { findElectron, startDisplay } from "../__test__/electron/install.mjs";
 import { packageApp } from "../__test__/electron/packaging.mjs";
-import { killAll, launch, stopAll } from "../__test__/support/children.mjs";
+import { script, testFiles } from "../__test__/support/children.mjs";
 import { installElectronBuilder, installTools, root } from "./run.mjs";
 
 /** Nothing that is alive takes so long. */
@@ -37,15 +37,12 @@ function isInstalled(folder) {
 
 /** @param {string} app @param {string} display @returns {Promise<number>} the exit code of the tests */
 function test(app, display) {
-  const folder = join("__test__", "electron");
-  const files = readdirSync(join(root, folder)).filter((name) => name.endsWith(".electron.mjs"));
-  const args = ["--test", ...files.map((name) => join(folder, name))];
-  const env = { ELECTRON_APP: app, DISPLAY: display };
-  return new Promise((resolve, reject) => {
-    const child = launch(process.execPath, args, { cwd: root, env, stdio: ["ignore", "inherit", "inherit"] });
-    child.once("error", reject);
-    child.once("exit", (code) => resolve(code ?? 1));
-  });
+  const folder = join(root, "__test__", "electron");
+  const files = readdirSync(folder).filter((name) => name.endsWith(".electron.mjs"));
+  return testFiles(
+    files.map((name) => join(folder, name)),
+    { ELECTRON_APP: app, DISPLAY: display },
+  );
 }
 
 async function main() {
@@ -59,18 +56,4 @@ async function main() {
   return test(await packageApp(electron), display.display);
 }
 
-let interrupted = false;
-process.once("exit", killAll);
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-  process.once(signal, () => {
-    interrupted = true;
-    stopAll().finally(() => process.exit(1));
-  });
-}
-const code = await main()
-  .catch((/** @type {Error} */ error) => {
-    console.error(`--- Electron failed: ${error.message}`);
-    return 1;
-  })
-  .finally(stopAll);
-process.exit(interrupted ? 1 : code);
+await script("Electron", main);

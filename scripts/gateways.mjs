@@ -8,7 +8,7 @@ import { folder, installLitellm, installLlama } from "../__test__/gateways/insta
 import { LITELLM_ENV, litellmConfig } from "../__test__/gateways/litellm.mjs";
 import { freePort, start } from "../__test__/gateways/servers.mjs";
 import { startUpstream } from "../__test__/gateways/upstream.mjs";
-import { killAll, launch, stopAll } from "../__test__/support/children.mjs";
+import { script, testFiles } from "../__test__/support/children.mjs";
 import { root } from "./run.mjs";
 
 /** @typedef {{ tests: string[], env: Record<string, string> }} Started */
@@ -67,14 +67,8 @@ async function startLlama(key) {
 
 /** @param {Started[]} started @param {string} key @returns {Promise<number>} the exit code of the tests */
 function test(started, key) {
-  const files = started.flatMap(({ tests }) => tests.map((name) => join("__test__", "gateways", name)));
-  const env = Object.assign({ GATEWAY_KEY: key }, ...started.map((one) => one.env));
-  const stdio = /** @type {const} */ (["ignore", "inherit", "inherit"]);
-  return new Promise((resolve, reject) => {
-    const child = launch(process.execPath, ["--test", ...files], { cwd: root, env, stdio: [...stdio] });
-    child.once("error", reject);
-    child.once("exit", (code) => resolve(code ?? 1));
-  });
+  const files = started.flatMap(({ tests }) => tests.map((name) => join(root, "__test__", "gateways", name)));
+  return testFiles(files, Object.assign({ GATEWAY_KEY: key }, ...started.map((one) => one.env)));
 }
 
 async function main() {
@@ -83,19 +77,4 @@ async function main() {
   return started.length === 0 ? 0 : test(started, key);
 }
 
-let interrupted = false;
-process.once("exit", killAll);
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-  process.once(signal, () => {
-    interrupted = true;
-    stopAll().finally(() => process.exit(1));
-  });
-}
-const code = await main()
-  .catch((/** @type {Error} */ error) => {
-    console.error(`--- gateways failed: ${error.message}`);
-    return 1;
-  })
-  .finally(stopAll);
-// The provider listens still.
-process.exit(interrupted ? 1 : code);
+await script("gateways", main);

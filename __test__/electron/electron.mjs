@@ -31,7 +31,7 @@ export function setting(name) {
 /**
  * The app with a probe in its main process.
  *
- * @param {{ inside?: string, ending?: string, question?: string, entries: string[], input: object }} probe
+ * @param {{ inside?: string, stopped?: boolean, ending?: string, question?: string, entries: string[], input: object }} probe
  */
 export function inApp(probe) {
   return probed(probe, EXECUTABLE, CHROMIUM, {});

@@ -88,8 +88,17 @@ function versionsOf(command) {
     timeout: START_MS,
   });
   if (status !== 0) return { failed: error?.message ?? stderr.trim() };
-  const { electron, node } = JSON.parse(stdout);
+  const { electron, node } = versionsIn(stdout);
   return electron ? { electron, node } : { failed: "it is no Electron" };
+}
+
+/** @param {string} said @returns {any} */
+function versionsIn(said) {
+  try {
+    return JSON.parse(said);
+  } catch {
+    return {};
+  }
 }
 
 /** A folder whose executable has the name that electron-builder looks for. @param {string} command */

@@ -1,30 +1,21 @@
 // The app of these tests, packaged by electron-builder with the settings that docs/electron.md tells.
 
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { execute } from "../support/children.mjs";
-import { blockOf, ELECTRON } from "../support/page.mjs";
+import { commandOf, fileOf, settings } from "../support/page.mjs";
+import { copyPackage, TOOLS } from "../support/project.mjs";
+import { WAYS } from "../support/recipe.mjs";
 import { folder } from "./install.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const here = fileURLToPath(new URL("./", import.meta.url));
-const tools = fileURLToPath(new URL("../tools/node_modules/", import.meta.url));
 /** People's folders have such names. */
 const OUTPUT = "Größe 測試 app";
 /** Nothing that is alive takes so long. */
 const PACKAGING_MS = 300_000;
 const NAME = "pi-compaction-native";
-
-/** The package as it is installed, its binary in it. @param {string} to */
-export function copyPackage(to) {
-  const { files } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const binaries = readdirSync(root).filter((name) => name.endsWith(".node"));
-  mkdirSync(to, { recursive: true });
-  for (const name of ["package.json", ...files, ...binaries]) {
-    cpSync(join(root, name), join(to, name), { recursive: true });
-  }
-}
 
 /**
  * @param {import("./install.mjs").Electron} electron
@@ -36,10 +27,9 @@ export async function packageApp({ dist, electron }) {
   cpSync(join(here, "app"), app, { recursive: true });
   copyPackage(join(app, "node_modules", NAME));
   cpSync(join(root, "tokens"), join(app, "node_modules", `${NAME}-tokens`), { recursive: true });
-  writeFileSync(
-    join(app, "start-agent.js"),
-    blockOf(ELECTRON, ({ file }) => file === "start-agent.js"),
-  );
+  for (const name of ["compaction-service.js", "preload.js", "start-agent.js"]) {
+    writeFileSync(join(app, name), fileOf(name));
+  }
   await bundleAgent(app);
   writeFileSync(join(app, "package.json"), JSON.stringify(manifest(dist, electron)));
   const builder = join(here, "node_modules", ".bin", "electron-builder");
@@ -53,18 +43,15 @@ async function bundleAgent(app) {
   cpSync(join(root, "examples", "pi-desktop", "compaction.ts"), join(app, "compaction.ts"));
   cpSync(join(here, "agent.ts"), join(app, "agent.ts"));
   mkdirSync(join(app, "node_modules", ".bin"));
-  symlinkSync(join(tools, ".bin", "esbuild"), join(app, "node_modules", ".bin", "esbuild"));
-  const commands = blockOf(
-    ELECTRON,
-    ({ language, text }) => language === "sh" && text.includes(" agent.ts "),
-  );
+  symlinkSync(join(TOOLS, ".bin", "esbuild"), join(app, "node_modules", ".bin", "esbuild"));
+  const commands = commandOf(WAYS["the package beside it"]);
   const failed = await execute("sh", ["-ec", `cd "$1"\n${commands}`, "sh", app], { limit: PACKAGING_MS });
   if (failed) throw new Error(`the agent runtime cannot be bundled: ${failed}`);
 }
 
 /** @param {string} electronDist @param {string} electronVersion */
 function manifest(electronDist, electronVersion) {
-  const { build } = JSON.parse(blockOf(ELECTRON, ({ language }) => language === "json"));
+  const { build } = settings();
   return {
     name: "probe",
     version: "1.0.0",

@@ -19,7 +19,7 @@ async function sameAsNode(t, name, start, entries) {
   const answers = answersOf(await start({ question: name, entries, input }));
   const expected = await answered(name, input);
   for (const answer of answers) assert.deepEqual(answer, expected);
-  assert.ok(answers.length >= entries.length, "each was asked");
+  assert.ok(answers.length >= entries.length, "each copy was asked");
   if (name === "others") return;
   assert.match(expected.http.summary, /^SUMMARY/);
   assert.equal(expected.abort, "rejected with the reason");
@@ -31,19 +31,16 @@ async function sameAsNode(t, name, start, entries) {
   await Promise.all(silent.requests.map(({ closed }) => closed));
 }
 
-for (const [where, entry] of Object.entries(ENTRIES)) {
-  for (const inside of PROCESSES) {
-    test(`the four functions in the ${inside} process, ${where}`, (t) =>
-      sameAsNode(t, "answers", (probe) => inApp({ ...probe, inside }), [entry]));
-  }
+for (const inside of PROCESSES) {
+  test(`the four functions in the ${inside} process, in app.asar.unpacked and beside the asar`, (t) =>
+    sameAsNode(t, "answers", (probe) => inApp({ ...probe, inside }), Object.values(ENTRIES)));
+}
 
+for (const [where, entry] of Object.entries(ENTRIES)) {
   test(`the four functions as Node, ${where}`, (t) => sameAsNode(t, "answers", asNode, [entry]));
 
   test(`every other function as Node, ${where}`, (t) => sameAsNode(t, "others", asNode, [entry]));
 }
-
-test("two copies of the addon in one process", (t) =>
-  sameAsNode(t, "answers", asNode, Object.values(ENTRIES)));
 
 test("two copies, in the main process and in a worker at once", (t) =>
   sameAsNode(t, "answers", (probe) => inApp({ ...probe, inside: "together" }), Object.values(ENTRIES)));
@@ -53,4 +50,19 @@ test("a sandboxed preload loads no addon, and says so", async (t) => {
   const probe = { question: "answers", entries: Object.values(ENTRIES), input };
   const { report, said } = await inApp({ ...probe, inside: "sandboxed" });
   assert.match(report?.error ?? "", /module not found/, said);
+});
+
+test("a sandboxed window asks the main process, as the page tells", async (t) => {
+  const { input, summary } = await question(t);
+  const { report, said } = await inApp({ inside: "served", entries: [], input });
+  assert.equal(report?.kind, "summary", `${JSON.stringify(report)}\n${said}`);
+  assert.match(report.checkpoint.summary, /^SUMMARY/);
+  assert.ok(report.checkpoint.retainedTail.length > 0);
+  assert.equal(summary.requests.length, report.checkpoint.details.requests);
+});
+
+test("a sandboxed window gives up what it has asked for, as the page tells", async (t) => {
+  const { input } = await question(t);
+  const { report, said } = await inApp({ inside: "served", stopped: true, entries: [], input });
+  assert.match(report?.message ?? "", /AbortError/, `${JSON.stringify(report)}\n${said}`);
 });

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { fork } from "node:child_process";
 import { readFileSync } from "node:fs";
 import test from "node:test";
+import { followed, WAYS } from "../support/recipe.mjs";
 import { EXECUTABLE, HANG_MS, inApp, RESOURCES } from "./electron.mjs";
 import { question } from "./question.mjs";
 
@@ -46,3 +47,11 @@ test("the app starts it as the page tells", async (t) => {
   assert.equal(code, 0, said);
   assert.deepEqual(report, await asked(input, {}));
 });
+
+for (const way of /** @type {(keyof typeof WAYS)[]} */ (Object.keys(WAYS))) {
+  test(`the page's recipe from an empty project, ${way}`, async (t) => {
+    const inElectron = await followed(t, way, EXECUTABLE);
+    assert.deepEqual(inElectron, await followed(t, way, process.execPath));
+    assert.match(inElectron.said, /^too large for one request: \w+\nchunks: \d+\nkept: \d+\n$/);
+  });
+}

@@ -68,8 +68,42 @@ export function limited(child, limit) {
   };
 }
 
+/**
+ * Runs the whole of a script and ends it with the exit code, whatever listens still. What it started ends before it, on
+ * a signal too.
+ *
+ * @param {string} title @param {() => Promise<number>} main
+ */
+export async function script(title, main) {
+  let interrupted = false;
+  process.once("exit", killAll);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.once(signal, () => {
+      interrupted = true;
+      stopAll().finally(() => process.exit(1));
+    });
+  }
+  const code = await main()
+    .catch((/** @type {Error} */ error) => {
+      console.error(`--- ${title} failed: ${error.message}`);
+      return 1;
+    })
+    .finally(stopAll);
+  process.exit(interrupted ? 1 : code);
+}
+
+/** Runs test files with these settings. @param {string[]} files @param {Record<string, string>} env @returns {Promise<number>} their exit code */
+export function testFiles(files, env) {
+  const stdio = /** @type {const} */ (["ignore", "inherit", "inherit"]);
+  return new Promise((resolve, reject) => {
+    const child = launch(process.execPath, ["--test", ...files], { env, stdio: [...stdio] });
+    child.once("error", reject);
+    child.once("exit", (code) => resolve(code ?? 1));
+  });
+}
+
 /** Asks every process to end, then insists. */
-export async function stopAll() {
+async function stopAll() {
   const ends = [...running].map((child) => new Promise((resolve) => child.once("exit", resolve)));
   kill("SIGTERM");
   const patience = new AbortController();
@@ -80,7 +114,7 @@ export async function stopAll() {
 }
 
 /** For a process that is about to end and can wait for nothing. */
-export function killAll() {
+function killAll() {
   kill("SIGKILL");
 }
 

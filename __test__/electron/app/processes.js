@@ -53,6 +53,23 @@ async function inWindow(probe, webPreferences) {
 const renderer = (/** @type {any} */ probe) => inWindow(probe, { sandbox: false });
 const sandboxed = (/** @type {any} */ probe) => inWindow(probe, { sandbox: true });
 
+/**
+ * A sandboxed window that asks the main process, by the page's files.
+ *
+ * @param {any} probe `stopped`: the window gives up what it has asked for
+ */
+async function served({ input, stopped }) {
+  const { messages, http } = JSON.parse(readFileSync(input, "utf8"));
+  require("./compaction-service.js").serveCompaction(http.model, http.apiKey);
+  const webPreferences = { sandbox: true, preload: here("preload.js") };
+  const window = new electron.BrowserWindow({ show: false, webPreferences });
+  await window.loadFile(here("page.html"));
+  const asked = `compaction.compact(${JSON.stringify(messages)})`;
+  if (!stopped) return window.webContents.executeJavaScript(asked);
+  const given = `const outcome = ${asked}; compaction.stop(); outcome.catch(({ message }) => ({ message }))`;
+  return window.webContents.executeJavaScript(given);
+}
+
 /** The agent runtime beside the archive. @param {any} probe */
 function agent({ input }) {
   // Written from the page that tells how it is started.
@@ -68,4 +85,4 @@ async function together(probe) {
   return failed ?? { answers: reports.flatMap(({ answers }) => answers) };
 }
 
-module.exports = { agent, child, main: reportOf, renderer, sandboxed, together, utility, worker };
+module.exports = { agent, child, main: reportOf, renderer, sandboxed, served, together, utility, worker };
