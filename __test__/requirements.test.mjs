@@ -76,12 +76,19 @@ test("each unnamed line stands in one list, by its letters", () => {
 /** @param {Record<string, string>} tags @param {string} title */
 function repository(tags, title) {
   const path = mkdtempSync(join(folder, "repository-"));
-  for (const name of ["__test__/fixtures", "__test__/deeper", "__test__/oracle", "src"])
+  for (const name of [
+    "__test__/fixtures",
+    "__test__/deeper",
+    "__test__/oracle",
+    "__test__/tools/node_modules",
+    "src",
+  ])
     mkdirSync(join(path, name), { recursive: true });
   writeFileSync(join(path, "__test__/fixtures/requirements.json"), JSON.stringify(tags));
   writeFileSync(join(path, "__test__/deeper/one.test.mjs"), `test("${title}")`);
   writeFileSync(join(path, "__test__/requirements.test.mjs"), 'test("B1")');
   writeFileSync(join(path, "__test__/oracle/one.mjs"), 'test("B1")');
+  writeFileSync(join(path, "__test__/tools/node_modules/one.mjs"), 'test("B1")');
   writeFileSync(join(path, "src/one.rs"), RUST);
   return path;
 }

@@ -51,11 +51,14 @@ export function reportOf(tags, names, hasExtension) {
   };
 }
 
+/** Folders of other people's code. */
+const INSTALLED = new Set(["oracle", "node_modules"]);
+
 /** @param {string} folder @param {string} ending @returns {string[]} */
 function files(folder, ending) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return entry.name === "node_modules" ? [] : files(path, ending);
+    if (entry.isDirectory()) return INSTALLED.has(entry.name) ? [] : files(path, ending);
     return entry.name.endsWith(ending) ? [path] : [];
   });
 }
