@@ -35,6 +35,22 @@ export const installTools = installed("install bundlers", "tools");
 /** What hosts package Electron apps with. */
 export const installElectronBuilder = installed("install electron-builder", "electron");
 
+/** The versions of pi that the extension is tested in, and a Node for the newer ones where this one is too old. */
+export const installHosts = ["pi-0.74.2", "pi-0.87.1", "pi-1.6.0", ...(needsNode() ? ["node-24"] : [])].map(
+  (name) => [
+    `install ${name}`,
+    npm,
+    ["ci", "--no-audit", "--no-fund", "--force", "--ignore-scripts", "--prefix", `__test__/hosts/${name}`],
+  ],
+);
+
+/** Only for Linux on x64 is there a Node to be had this way. */
+function needsNode() {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  const isOld = major < 22 || (major === 22 && minor < 19);
+  return isOld && process.platform === "linux" && process.arch === "x64";
+}
+
 /** @param {[title: string, command: string, args: string[]][]} steps */
 export function run(steps) {
   for (const [title, command, args] of steps) {

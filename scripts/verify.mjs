@@ -3,7 +3,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
-import { install, installOracle, installTools, root, run } from "./run.mjs";
+import { install, installHosts, installOracle, installTools, root, run } from "./run.mjs";
 
 const tests = readdirSync(join(root, "__test__"))
   .filter((name) => name.endsWith(".test.mjs"))
@@ -26,6 +26,7 @@ run([
   ["test the core", "cargo", ["test", "--quiet", "--no-default-features"]],
   installOracle,
   installTools,
+  ...installHosts,
   ["typings", "npx", ["tsc", "-p", "__test__/types"]],
   ["typings of the drop-in", "npx", ["tsc", "-p", "__test__/types/pi-desktop"]],
   ["test", process.execPath, ["--test", ...tests]],

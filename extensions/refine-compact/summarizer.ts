@@ -1,0 +1,40 @@
+// Requests go the way of pi's own, so that each of its providers, logins and proxies serves.
+
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { CallbackSummarizer, SummaryAnswer, SummaryCallOptions, SummaryContext } from "../../index.js";
+import type { Model } from "./model.ts";
+
+type Registry = ExtensionContext["modelRegistry"];
+type Complete = CallbackSummarizer["complete"];
+type Stream = (
+  model: Model,
+  context: SummaryContext,
+  options: SummaryCallOptions,
+) => { result(): Promise<SummaryAnswer> };
+type CompleteSimple = (
+  model: Model,
+  context: SummaryContext,
+  options: SummaryCallOptions & { apiKey?: string | undefined; headers?: object | undefined },
+) => Promise<SummaryAnswer>;
+
+export function summarizerOf(model: Model, registry: Registry): CallbackSummarizer {
+  const { streamSimple } = registry as { streamSimple?: Stream };
+  const complete: Complete = streamSimple
+    ? (context, options) => streamSimple.call(registry, model, context, options).result()
+    : (context, options) => completeWithKey(model, registry, context, options);
+  return { kind: "callback", model, complete };
+}
+
+/** pi 0.74: its registry knows keys and headers, and pi-ai makes the request. */
+async function completeWithKey(
+  model: Model,
+  registry: Registry,
+  ...[context, options]: Parameters<Complete>
+) {
+  const { completeSimple } = (await import("@earendil-works/pi-ai")) as unknown as {
+    completeSimple: CompleteSimple;
+  };
+  const auth = await registry.getApiKeyAndHeaders(model);
+  if (!auth.ok) throw new Error(auth.error);
+  return completeSimple(model, context, { ...options, apiKey: auth.apiKey, headers: auth.headers });
+}
