@@ -27,9 +27,10 @@ interface Drawing {
 }
 
 /** Draws the lines. Whether this pi does. */
-export function registerLedger(pi: Drawing): boolean {
-  if (pi.registerEntryRenderer === undefined) return false;
-  pi.registerEntryRenderer(ENTRY_TYPE, ({ data }, _options, theme) => {
+export function registerLedger(pi: ExtensionAPI): boolean {
+  const drawing = pi as Drawing;
+  if (drawing.registerEntryRenderer === undefined) return false;
+  drawing.registerEntryRenderer(ENTRY_TYPE, ({ data }, _options, theme) => {
     const text = (data as Partial<LedgerLine> | undefined)?.text;
     return typeof text === "string" ? new Text(theme.fg("dim", text), 1, 0) : undefined;
   });
