@@ -1,9 +1,10 @@
 // pi without a terminal: commands in, answers and events out, a line each.
 
 import { spawn } from "node:child_process";
+import { EventEmitter } from "node:events";
 import { createInterface } from "node:readline";
 import { CHAT, EXTENSION, environmentOf } from "./pi-home.mjs";
-import { soon, until } from "./provider.mjs";
+import { soon } from "./provider.mjs";
 
 /** pi's start alone takes some seconds on a busy machine. */
 const HANG_MS = 60_000;
@@ -37,6 +38,7 @@ export function startRpc(t, host, home, { extensions = [EXTENSION], args = [] } 
 class Rpc {
   /** @type {any[]} Everything that came. */
   lines = [];
+  #heard = new EventEmitter().setMaxListeners(0);
   errors = "";
   #sent = 0;
   /** @type {import("node:child_process").ChildProcessWithoutNullStreams} */
@@ -45,8 +47,12 @@ class Rpc {
   /** @param {any} t @param {import("node:child_process").ChildProcessWithoutNullStreams} child */
   constructor(t, child) {
     this.#child = child;
-    this.exited = new Promise((resolve) => child.on("exit", (code, signal) => resolve(code ?? signal)));
-    createInterface({ input: child.stdout }).on("line", (line) => this.lines.push(JSON.parse(line)));
+    this.exited = new Promise((resolve) => child.on("close", resolve));
+    child.on("close", (code, signal) => this.#heard.emit("exit", `ended with ${code ?? signal}`));
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      this.lines.push(JSON.parse(line));
+      this.#heard.emit("line");
+    });
     child.stderr.on("data", (bytes) => {
       this.errors += bytes;
     });
@@ -65,16 +71,25 @@ class Rpc {
     return this.next((line) => line.type === "response" && line.id === id, command.type);
   }
 
-  /** The first line of that kind, once it came. @param {(line: any) => boolean} isIt @param {string} what */
-  async next(isIt, what) {
-    const found = () => this.lines.find(isIt);
-    await Promise.race([
-      until(found, `${what} of pi, which said: ${this.errors}`, HANG_MS),
-      this.exited.then((code) => Promise.reject(new Error(`pi ended with ${code}: ${this.errors}`))),
-    ]).catch((error) => {
-      if (!found()) throw error;
+  /** The first line of that kind, once it came. @param {(line: any) => boolean} isIt @param {string} what @returns {Promise<any>} */
+  next(isIt, what) {
+    return new Promise((resolve, reject) => {
+      const settle = (/** @type {() => void} */ how) => {
+        clearTimeout(timer);
+        this.#heard.off("line", look);
+        this.#heard.off("exit", fail);
+        how();
+      };
+      const fail = (/** @type {string} */ why) =>
+        settle(() => reject(new Error(`${what} never came: pi ${why}\n${this.errors}`)));
+      const look = () => {
+        const found = this.lines.find(isIt);
+        if (found !== undefined) settle(() => resolve(found));
+      };
+      const timer = setTimeout(fail, HANG_MS, "said nothing");
+      this.#heard.on("line", look).on("exit", fail);
+      look();
     });
-    return found();
   }
 
   /** What the extension told the user. @returns {{ message: string, notifyType: string }[]} */

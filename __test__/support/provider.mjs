@@ -239,8 +239,8 @@ export async function bare(t, meet) {
 }
 
 /** Turns until something holds; fails after a generous limit. @param {() => unknown} holds @param {string} what */
-export async function until(holds, what = "it", hangMs = HANG_MS) {
-  const limit = Date.now() + hangMs;
+export async function until(holds, what = "it") {
+  const limit = Date.now() + HANG_MS;
   while (!holds()) {
     if (Date.now() > limit) throw new Error(`${what} never came`);
     await wait(2);
