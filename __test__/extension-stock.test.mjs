@@ -1,97 +1,120 @@
 // When the extension leaves a compaction to pi, and that it then touches nothing.
 
 import assert from "node:assert/strict";
+import { cpSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import test, { before } from "node:test";
 import { fileURLToPath } from "node:url";
-import { CHAT, checkpointsOf, EXTENSION, entriesOf, homeOf, ledgerOf } from "./support/pi-home.mjs";
+import { guestOf } from "./support/pi-guest.mjs";
+import { CHAT, EXTENSION, homeOf, PACKAGE, SMALL } from "./support/pi-home.mjs";
 import { inEachPi } from "./support/pi-hosts.mjs";
 import { startRpc } from "./support/pi-rpc.mjs";
 
 const VIRTUAL = fileURLToPath(new URL("./support/extensions/virtual-model.ts", import.meta.url));
-const onlyNew = ({ version }) => version !== "1.6.0" && "has no virtual models";
 
-/** A compaction, and everything of it that another must equal. @param {any} t @param {any} host @param {object} how @param {object} start */
-async function compacted(t, host, how, start = {}) {
-  const home = await homeOf(t, how);
-  const pi = startRpc(t, host, home, start);
-  const answer = await pi.ask({ type: "compact" });
-  assert.deepEqual([pi.thrown, home.server.faults], [[], []]);
-  return { home, pi, answer, entries: entriesOf(home.file), requests: home.requests };
+inEachPi((host, scope) => {
+  /** @type {import("./support/pi-guest.mjs").Guest} */
+  let guest;
+  const hasVirtual = host.version === "1.6.0";
+  before(async () => {
+    guest = await guestOf(scope, host, {}, { extensions: hasVirtual ? [VIRTUAL, EXTENSION] : [EXTENSION] });
+  });
+
+  test("D8 D106 no model: stock compaction, byte for byte", async (t) => {
+    const bare = await guestOf(t, host, {}, { extensions: [] });
+    const without = await bare.compact();
+    assertStock(without);
+    for (const chosen of [undefined, { model: null, charsPerToken: 4 }, "\uFEFF{}\n"]) {
+      const within = await guest.compact({ chosen });
+      assert.deepEqual(traceOf(within, guest), traceOf(without, bare), JSON.stringify(chosen));
+      assert.deepEqual(within.notified, []);
+    }
+  });
+
+  test("D12 D106 a model that pi has no more: a warning, and stock", async () => {
+    const outcome = await guest.compact({ chosen: { model: "fake/gone" } });
+    assertStock(outcome);
+    assert.equal(outcome.warnings.length, 1);
+    assert.match(outcome.warnings[0], /^refine-compact: fake\/gone is no model of pi any more/);
+  });
+
+  const skip = !hasVirtual && `pi ${host.version} has no virtual models`;
+  test("D11 D106 a virtual summarizer: a warning, and stock", { skip }, async () => {
+    const named = await guest.compact({ chosen: { model: "fake/auto" } });
+    const followed = await guest.compact({ chosen: { model: "session" }, model: "auto" });
+    for (const outcome of [named, followed]) {
+      assertStock(outcome);
+      assert.equal(outcome.warnings.length, 1);
+      assert.match(outcome.warnings[0], /^refine-compact: fake\/auto is a virtual model/);
+    }
+  });
+
+  test("D9 the chat's model, as it was when the compaction began", async () => {
+    const { pi } = guest;
+    const heard = pi.lines.length;
+    let switched;
+    const steps = [async ({ index }) => (index === 0 ? switched.then(() => "SUMMARY") : "SUMMARY")];
+    const isPlan = ({ method, message }) => method === "notify" && /planned/.test(message);
+    switched = pi
+      .next(isPlan, "the plan", heard)
+      .then(() => pi.ask({ type: "set_model", provider: "fake", modelId: "small" }));
+    const outcome = await guest.compact({ chosen: { model: "session", maxPromptTokens: 9_000 }, steps });
+    assert.equal((await switched).success, true);
+    assert.equal(outcome.answer.success, true);
+    assert.ok(outcome.requests.length > 2);
+    assert.deepEqual([...new Set(outcome.requests.map(({ json }) => json.model))], ["chat"]);
+    assert.equal(outcome.checkpoints[0].details.refineCompactModel, CHAT);
+  });
+
+  test("without its native core it says so once, and leaves pi alone", async (t) => {
+    const home = await homeOf(t);
+    const pi = startRpc(t, host, home, { extensions: [withoutCore(home.folder)] });
+    home.choose({ model: SMALL });
+    home.script([{ status: 401, body: { error: { message: "no" } } }]);
+    const first = await pi.ask({ type: "compact" });
+    home.script(["STOCK"]);
+    const second = await pi.ask({ type: "compact" });
+    const told = pi.lines.filter(({ method }) => method === "notify");
+    assert.deepEqual([first.success, second.success], [false, true], "pi's own answers");
+    assert.match(second.data.summary, /STOCK/);
+    assert.equal(told.length, 1, JSON.stringify(told));
+    assert.match(told[0].message, /^refine-compact: The native core cannot be loaded, so pi compacts by itself\. ./);
+    assert.equal(told[0].notifyType, "warning");
+    assert.deepEqual(
+      pi.lines.filter(({ type }) => type === "extension_error"),
+      [],
+    );
+  });
+});
+
+
+/** The package as it is where there is no binary for the platform. @param {string} folder */
+function withoutCore(folder) {
+  const copy = join(folder, "pi-compaction-native");
+  mkdirSync(copy);
+  for (const name of ["package.json", "index.js", "binding.js", "js", "extensions"]) {
+    cpSync(join(PACKAGE, name), join(copy, name), { recursive: true });
+  }
+  return copy;
 }
 
-/** What pi itself compacted, without what differs from run to run. */
-function traceOf({ requests, entries, answer, home, pi }) {
+/** What pi itself compacted, without what differs from run to run. @param {any} outcome @param {any} guest */
+function traceOf({ requests, checkpoints, answer, entries }, { home }) {
   const bodies = requests.map(({ body }) => body.toString().replaceAll(home.folder, "HOME"));
-  const added = entries.filter(({ type }) => type === "compaction");
-  const checkpoints = added.map(({ id, timestamp, parentId, ...rest }) => rest);
-  const { id, ...said } = answer;
-  return { bodies: bodies.map(withoutIds), checkpoints, said, told: pi.notified };
+  const { id: _, ...said } = answer;
+  const kept = checkpoints.map(({ id, timestamp, parentId, ...rest }) => rest);
+  return { bodies: bodies.map(withoutIds), kept, said, types: entries.map(({ type }) => type) };
 }
 
 /** pi makes up an id for each request's cache. @param {string} body */
 const withoutIds = (body) =>
-  body.replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "ID");
+  body.replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(-\d+)?/g, "ID");
 
-/** @param {any} outcome */
-function assertStock({ requests, entries, answer }) {
+/** @param {import("./support/pi-guest.mjs").Outcome} outcome */
+function assertStock({ requests, checkpoints, ledger, answer, thrown }) {
   assert.equal(answer.success, true, JSON.stringify(answer));
   assert.ok(requests.length > 0);
   for (const { json } of requests) assert.equal(json.model, "chat", "D12 never a silent switch");
-  const [checkpoint] = checkpointsOf(entries);
-  assert.equal(checkpoint.fromHook ?? false, false);
-  assert.deepEqual(ledgerOf(entries), []);
+  assert.equal(checkpoints[0].fromHook ?? false, false);
+  assert.deepEqual([ledger, thrown], [[], []]);
 }
-
-inEachPi("D8 D106 no model: stock compaction, byte for byte", async (t, host) => {
-  const without = await compacted(t, host, {}, { extensions: [] });
-  assertStock(without);
-  for (const how of [
-    {},
-    { chosen: { model: null } },
-    { chosen: { charsPerToken: 4 } },
-    { settingsText: "{}" },
-  ]) {
-    const within = await compacted(t, host, how);
-    assert.deepEqual(traceOf(within), traceOf(without), JSON.stringify(how));
-    assert.deepEqual(within.pi.notified, []);
-  }
-});
-
-inEachPi("D12 D106 a model that pi has no more: a warning, and stock", async (t, host) => {
-  const outcome = await compacted(t, host, { chosen: { model: "fake/gone" } });
-  assertStock(outcome);
-  assert.equal(outcome.pi.warnings.length, 1);
-  assert.match(outcome.pi.warnings[0], /^refine-compact: fake\/gone is no model of pi any more/);
-});
-
-inEachPi(
-  "D11 D106 a virtual summarizer: a warning, and stock",
-  async (t, host) => {
-    const extensions = [VIRTUAL, EXTENSION];
-    const named = await compacted(t, host, { chosen: { model: "fake/auto" } }, { extensions });
-    assertStock(named);
-    assert.match(named.pi.warnings.join(), /^refine-compact: fake\/auto is a virtual model/);
-    const start = { extensions, args: ["--model", "fake/auto"] };
-    const followed = await compacted(t, host, { chosen: { model: "session" } }, start);
-    assertStock(followed);
-    assert.match(followed.pi.warnings.join(), /^refine-compact: fake\/auto is a virtual model/);
-  },
-  onlyNew,
-);
-
-inEachPi("D9 the chat's model, as it was when the compaction began", async (t, host) => {
-  const home = await homeOf(t, {
-    chosen: { model: "session", maxPromptTokens: 9_000 },
-    steps: [async ({ index }) => (index === 0 ? switched.then(() => "SUMMARY") : "SUMMARY")],
-  });
-  const pi = startRpc(t, host, home);
-  const compacting = pi.ask({ type: "compact" });
-  const switched = pi
-    .next(({ method }) => method === "notify", "the plan")
-    .then(() => pi.ask({ type: "set_model", provider: "fake", modelId: "small" }));
-  assert.equal((await switched).success, true);
-  assert.equal((await compacting).success, true);
-  assert.ok(home.requests.length > 2);
-  assert.deepEqual([...new Set(home.requests.map(({ json }) => json.model))], ["chat"]);
-  const [{ details }] = checkpointsOf(entriesOf(home.file));
-  assert.equal(details.refineCompactModel, CHAT);
-});

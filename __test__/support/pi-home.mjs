@@ -1,4 +1,4 @@
-// A home for one pi: its agent folder, a session of its own, and a provider on the loopback.
+// A home for one pi: its agent folder, sessions of its own, and a provider on the loopback.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,55 +15,91 @@ export const CHAT = "fake/chat";
 /** So small that the sample needs several chunks. */
 export const SMALL = "fake/small";
 
-const MODELS = [
+export const MODELS = [
   { id: "chat", contextWindow: 200_000, maxTokens: 16_384 },
   { id: "small", contextWindow: 32_000, maxTokens: 8_192 },
 ];
 
+/** @typedef {import("./provider.mjs").Step} Step */
 /** @typedef {Awaited<ReturnType<typeof homeOf>>} Home */
 
 /**
- * @param {any} t whose end removes it
- * @param {{ steps?: import("./provider.mjs").Step[], chosen?: unknown, settingsText?: string, session?: string,
- *   keep?: number, compaction?: object, provider?: object }} how
- *   `chosen`: what the settings file holds, none when undefined; `session`: a file that is copied; `keep`: tokens that
- *   pi keeps
+ * @param {import("./pi-hosts.mjs").Scope} scope whose end removes it
+ * @param {{ compaction?: object, models?: object[] }} how settings of pi over those that leave compacting to the tests
  */
-export async function homeOf(t, how = {}) {
-  const { steps = ["SUMMARY"], chosen, session = SAMPLE, keep = 4_000, compaction = {}, provider = {} } = how;
+export async function homeOf(scope, { compaction = {}, models = MODELS } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "pi-compaction-host-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  scope.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   const agent = join(folder, "agent");
   const cwd = join(folder, "work");
   for (const path of [agent, cwd]) mkdirSync(path);
-  const server = await serve(t, { api: "openai-completions", steps });
-  const fake = {
-    baseUrl: server.model.baseUrl,
-    api: "openai-completions",
-    apiKey: KEY,
-    models: MODELS,
-    ...provider,
-  };
+  const script = new Script();
+  const server = await serve(scope, { api: "openai-completions", steps: [(request) => script.step(request)] });
+  const { baseUrl } = server.model;
   const write = (/** @type {string} */ name, /** @type {object} */ value) =>
     writeFileSync(join(agent, name), JSON.stringify(value));
-  write("models.json", { providers: { fake } });
+  write("models.json", {
+    providers: { fake: { baseUrl, api: "openai-completions", apiKey: KEY, models } },
+  });
   write("settings.json", {
-    compaction: { enabled: false, keepRecentTokens: keep, ...compaction },
+    compaction: { enabled: false, keepRecentTokens: 4_000, ...compaction },
     retry: { enabled: false },
     defaultProjectTrust: "always",
   });
   const settings = join(agent, SETTINGS_NAME);
-  const text = how.settingsText ?? (chosen === undefined ? undefined : JSON.stringify(chosen));
-  if (text !== undefined) writeFileSync(settings, text);
-  const file = join(folder, "session.jsonl");
-  writeFileSync(file, movedTo(cwd, readFileSync(session, "utf8")));
-  return { folder, agent, cwd, settings, file, server, requests: server.requests };
+  const { requests } = server;
+  return { folder, agent, cwd, settings, server, requests, ...givers({ folder, cwd, settings, script, requests }) };
 }
 
-/** A session whose folder is there. @param {string} cwd @param {string} text */
-function movedTo(cwd, text) {
+/** What a test changes between one compaction and the next. */
+function givers({ folder, cwd, settings, script, requests }) {
+  let sessions = 0;
+  return {
+    /** What the settings file holds; a string is its text, `undefined` removes it. @param {unknown} chosen */
+    choose(chosen) {
+      rmSync(settings, { force: true, recursive: true });
+      if (chosen !== undefined) writeFileSync(settings, textOf(chosen));
+    },
+    /** What the provider answers from now on; the last step stands for all further requests. @param {Step[]} steps */
+    script(steps) {
+      script.begin(steps, requests.length);
+    },
+    /** A copy of the sample as a session of its own. @param {(text: string) => string} change */
+    session(change = (text) => text) {
+      const file = join(folder, `session-${++sessions}.jsonl`);
+      writeFileSync(file, change(movedTo(cwd, readFileSync(SAMPLE, "utf8"), sessions)));
+      return file;
+    },
+  };
+}
+
+/** @param {unknown} chosen */
+const textOf = (chosen) => (typeof chosen === "string" ? chosen : JSON.stringify(chosen));
+
+class Script {
+  /** @type {Step[]} */
+  #steps = ["SUMMARY"];
+  #from = 0;
+
+  /** @param {Step[]} steps @param {number} from the index of the first request */
+  begin(steps, from) {
+    this.#steps = steps;
+    this.#from = from;
+  }
+
+  /** Steps count from the beginning of theirs. @param {import("./provider.mjs").Received} request */
+  step(request) {
+    const index = request.index - this.#from;
+    const step = this.#steps[Math.min(index, this.#steps.length - 1)];
+    return typeof step === "function" ? step({ ...request, index }) : step;
+  }
+}
+
+/** A session whose folder is there, and whose id is its own. @param {string} cwd @param {string} text @param {number} at */
+function movedTo(cwd, text, at) {
   const end = text.indexOf("\n");
-  return JSON.stringify({ ...JSON.parse(text.slice(0, end)), cwd }) + text.slice(end);
+  const header = JSON.parse(text.slice(0, end));
+  return JSON.stringify({ ...header, id: `${header.id}-${at}`, cwd }) + text.slice(end);
 }
 
 /** What a pi of this home needs of its environment, and nothing of ours. @param {{ folder: string, agent: string }} home */

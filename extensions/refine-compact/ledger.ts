@@ -50,10 +50,10 @@ export class Ledger {
     this.#drawn = drawn && (ctx as { mode?: string }).mode === "tui";
   }
 
-  /** A line of the session. It is notified too: where lines are drawn, only the first of its step. */
-  line(step: string, text: string): void {
+  /** A line of the session. It is notified too: where lines are drawn, of information only the first of its step. */
+  line(step: string, text: string, level: Level = "info"): void {
     this.#ifAlive(() => this.#pi.appendEntry<LedgerLine>(ENTRY_TYPE, { step, text }));
-    if (!this.#drawn || !this.#told.has(step)) this.notify(text, "info");
+    if (level !== "info" || !this.#drawn || !this.#told.has(step)) this.notify(text, level);
     this.#told.add(step);
   }
 

@@ -13,6 +13,8 @@ import {
 /** Lines that are not the list's: the title, the filter, the place in the list, and pi's own below. */
 const OTHER_ROWS = 7;
 const MOST_ROWS = 10;
+/** Ids of models that a gateway serves are long, and differ at their ends. */
+const LAYOUT = { minPrimaryColumnWidth: 16, maxPrimaryColumnWidth: 60 };
 const LIST_KEYS = ["tui.select.up", "tui.select.down", "tui.select.confirm", "tui.select.cancel"] as const;
 
 export interface PickerParts {
@@ -73,7 +75,7 @@ export class PickerView implements Component {
       this.#input.getValue(),
       ({ label, description }) => `${label} ${description}`,
     );
-    this.#list = new SelectList(this.#found, this.#rows, getSelectListTheme());
+    this.#list = new SelectList(this.#found, this.#rows, getSelectListTheme(), LAYOUT);
     this.#list.setSelectedIndex(
       Math.max(
         0,

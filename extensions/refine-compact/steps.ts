@@ -9,8 +9,7 @@ const many = (value: number, noun: string): string => `${count(value)} ${noun}${
 /** @param model `provider/id` */
 export function tellStep(ledger: Ledger, model: string, event: CompactionEvent): void {
   if (event.type === "warning") {
-    ledger.line(event.type, event.message);
-    ledger.notify(event.message, "warning");
+    ledger.line(event.type, event.message, "warning");
     return;
   }
   const text = wordsOf(model, event);
