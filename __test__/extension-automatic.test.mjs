@@ -30,7 +30,11 @@ inEachPi((host, scope) => {
   async function prompted(visit) {
     const { pi } = guest;
     const watch = await guest.visit({ chosen: { model: SMALL }, ...visit });
-    const ended = pi.next(({ type }) => /compaction_end$/.test(type), "the end of the compaction", watch.heard);
+    const ended = pi.next(
+      ({ type }) => /compaction_end$/.test(type),
+      "the end of the compaction",
+      watch.heard,
+    );
     await pi.ask({ type: "prompt", message: "Go on." });
     await ended;
     return watch.seen();
@@ -73,6 +77,12 @@ function filled(text) {
   const entries = lines.map((line) => JSON.parse(line));
   const { message } = entries.findLast((entry) => entry.message?.role === "assistant");
   Object.assign(message, { provider: "fake", model: "chat", api: "openai-completions" });
-  Object.assign(message.usage, { input: 190_000, output: 10, cacheRead: 0, cacheWrite: 0, totalTokens: 190_010 });
+  Object.assign(message.usage, {
+    input: 190_000,
+    output: 10,
+    cacheRead: 0,
+    cacheWrite: 0,
+    totalTokens: 190_010,
+  });
   return entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
 }

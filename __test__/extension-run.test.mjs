@@ -153,7 +153,11 @@ inEachPi((host, scope) => {
     const [first, second] = checkpoints;
     const carried = previousOf(home.requests[asked].prompt);
     assert.match(carried, /SUMMARY-\d/);
-    assert.doesNotMatch(carried, /covers only the compacted beginning/, "what stands around it is not carried");
+    assert.doesNotMatch(
+      carried,
+      /covers only the compacted beginning/,
+      "what stands around it is not carried",
+    );
     assert.match(second.summary, /THE SECOND/);
     assert.notEqual(first.firstKeptEntryId, second.firstKeptEntryId);
     assert.deepEqual(thrown, []);

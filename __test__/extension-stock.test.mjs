@@ -78,7 +78,10 @@ inEachPi((host, scope) => {
     assert.deepEqual([first.success, second.success], [false, true], "pi's own answers");
     assert.match(second.data.summary, /STOCK/);
     assert.equal(told.length, 1, JSON.stringify(told));
-    assert.match(told[0].message, /^refine-compact: The native core cannot be loaded, so pi compacts by itself\. ./);
+    assert.match(
+      told[0].message,
+      /^refine-compact: The native core cannot be loaded, so pi compacts by itself\. ./,
+    );
     assert.equal(told[0].notifyType, "warning");
     assert.deepEqual(
       pi.lines.filter(({ type }) => type === "extension_error"),
@@ -86,7 +89,6 @@ inEachPi((host, scope) => {
     );
   });
 });
-
 
 /** The package as it is where there is no binary for the platform. @param {string} folder */
 function withoutCore(folder) {

@@ -34,7 +34,10 @@ export async function homeOf(scope, { compaction = {}, models = MODELS } = {}) {
   const cwd = join(folder, "work");
   for (const path of [agent, cwd]) mkdirSync(path);
   const script = new Script();
-  const server = await serve(scope, { api: "openai-completions", steps: [(request) => script.step(request)] });
+  const server = await serve(scope, {
+    api: "openai-completions",
+    steps: [(request) => script.step(request)],
+  });
   const { baseUrl } = server.model;
   const write = (/** @type {string} */ name, /** @type {object} */ value) =>
     writeFileSync(join(agent, name), JSON.stringify(value));
@@ -45,10 +48,20 @@ export async function homeOf(scope, { compaction = {}, models = MODELS } = {}) {
     compaction: { enabled: false, keepRecentTokens: 4_000, ...compaction },
     retry: { enabled: false },
     defaultProjectTrust: "always",
+    defaultProvider: "fake",
+    defaultModel: "chat",
   });
   const settings = join(agent, SETTINGS_NAME);
   const { requests } = server;
-  return { folder, agent, cwd, settings, server, requests, ...givers({ folder, cwd, settings, script, requests }) };
+  return {
+    folder,
+    agent,
+    cwd,
+    settings,
+    server,
+    requests,
+    ...givers({ folder, cwd, settings, script, requests }),
+  };
 }
 
 /** What a test changes between one compaction and the next. */
