@@ -27,6 +27,9 @@ const FAULTS = [
   ["a tool call", TOOL_CALL, "summary_refused", 1],
 ];
 
+/** In pi's own list since 0.74; the tests' environment has no key. */
+const KEYLESS = "anthropic/claude-haiku-4-5";
+
 /** Only the chosen model fails; pi itself would be answered well. @param {any} step */
 const failing = (step) => [(/** @type {any} */ request) => (request.json.model === "small" ? step : "STOCK")];
 
@@ -49,13 +52,21 @@ inEachPi((host, scope) => {
       assert.deepEqual(ledger.at(-1), { step: "failed", text: `failed: ${code}` });
       const errors = notified.filter(({ notifyType }) => notifyType === "error");
       assert.equal(errors.length, 1, JSON.stringify(notified));
-      const words = `refine-compact: ${SMALL} wrote no checkpoint (${code}).`;
+      const words = `refine-compact: ${SMALL} wrote no checkpoint (${code}): `;
       assert.ok(errors[0].message.startsWith(words), errors[0].message);
       const text = readFileSync(file, "utf8");
       assert.ok(text.startsWith(outcome.before), "B30");
       assert.ok(!text.includes("SECRET-ENDPOINT"), "what a provider says is not kept");
     });
   }
+
+  test("a model that pi has no key for is told so", async () => {
+    const { answer, warnings, requests, ledger } = await guest.compact({ chosen: { model: KEYLESS } });
+    assert.equal(answer.success, false);
+    const why = "pi has neither key nor login for anthropic; /login gives one";
+    assert.deepEqual(warnings, [`refine-compact: ${KEYLESS} wrote no checkpoint (summary_provider): ${why}`]);
+    assert.deepEqual([requests, ledger.map(({ step }) => step)], [[], ["failed"]]);
+  });
 
   test("after a failure the finished chunks are not asked for again", async () => {
     const { home, pi } = guest;

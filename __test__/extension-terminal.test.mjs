@@ -90,7 +90,7 @@ inEachPi((host, scope) => {
   test("a failure stands on the screen with its code", async () => {
     home.script([{ status: 401, body: { error: { message: "no" } } }]);
     await enter("/compact");
-    const screen = await terminal.sees(has("wrote no checkpoint (summary_provider)."), "the error");
+    const screen = await terminal.sees(has("wrote no checkpoint (summary_provider):"), "the error");
     assert.ok(!has("Compacted from")(screen));
   });
 

@@ -9,7 +9,7 @@ import { VERSION } from "@earendil-works/pi-coding-agent";
 import type { CompactionResult, RefineSettings } from "../../index.js";
 import { type Core, loadCore, tellMissing } from "./addon.ts";
 import { Ledger } from "./ledger.ts";
-import { type Model, nameOf, resolveModel } from "./model.ts";
+import { assertKey, type Model, nameOf, resolveModel } from "./model.ts";
 import { readSettings, SETTINGS_NAME, type Settings } from "./settings.ts";
 import { tellStep, totalOf } from "./steps.ts";
 import { summarizerOf } from "./summarizer.ts";
@@ -69,6 +69,7 @@ class Run {
   async answer(signal: AbortSignal, isManual: boolean): Promise<{ result: Answer }> {
     const start = Date.now();
     try {
+      assertKey(this.#model, this.#hook.ctx);
       const compaction = await this.#generate(signal, start);
       this.#ledger.line("done", totalOf(compaction.details, Date.now() - start));
       return { result: { compaction } };
@@ -105,12 +106,12 @@ class Run {
     }
     const { code = "internal", message } = error as { code?: string; message: string };
     this.#ledger.line("failed", `failed: ${code}`);
-    const words = `${nameOf(this.#model)} wrote no checkpoint (${code}). ${message}`;
+    const words = `${nameOf(this.#model)} wrote no checkpoint (${code}): ${message}`;
     if (isManual) {
       this.#ledger.notify(words, "error");
       return { cancel: true };
     }
-    this.#ledger.notify(`${words} pi compacts by itself.`, "warning");
+    this.#ledger.notify(`${words}; pi compacts by itself`, "warning");
     return undefined;
   }
 }

@@ -28,6 +28,13 @@ export function resolveModel(choice: string, ctx: ExtensionContext): Resolved {
   return { model };
 }
 
+/** A request without a key would fail too, but not say why. */
+export function assertKey(model: Model, ctx: ExtensionContext): void {
+  if (ctx.modelRegistry.hasConfiguredAuth(model)) return;
+  const message = `pi has neither key nor login for ${model.provider}; /login gives one`;
+  throw Object.assign(new Error(message), { code: "summary_provider" });
+}
+
 export const nameOf = (model: { provider: string; id: string }): string => `${model.provider}/${model.id}`;
 
 function find(choice: string, ctx: ExtensionContext): Model | undefined {
