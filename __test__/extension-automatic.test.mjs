@@ -63,7 +63,10 @@ function assertLeftToPi({ checkpoints, notified, warnings, thrown }) {
   assert.match(checkpoints[0].summary, /^STOCK/);
   assert.equal(checkpoints[0].fromHook ?? false, false);
   assert.equal(warnings.length, 1, JSON.stringify(notified));
-  assert.match(warnings[0], /wrote no checkpoint \(summary_provider\): .*; pi compacts by itself$/);
+  assert.match(
+    warnings[0],
+    /wrote no checkpoint \(summary_provider\), so pi compacts by itself: .*\n401.*says no/,
+  );
   assert.deepEqual(
     notified.filter(({ notifyType }) => notifyType === "error"),
     [],

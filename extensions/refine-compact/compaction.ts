@@ -15,6 +15,9 @@ import { tellStep, totalOf } from "./steps.ts";
 import { summarizerOf } from "./summarizer.ts";
 import type { Turnstile } from "./turnstile.ts";
 
+/** Some clients say a whole page. */
+const MOST_HEARD = 300;
+
 type Preparation = SessionBeforeCompactEvent["preparation"];
 /** `undefined`: pi compacts by itself. */
 type Answer = { compaction: CompactionResult<Preparation> } | { cancel: true } | undefined;
@@ -57,6 +60,8 @@ class Run {
   readonly #model: Model;
   readonly #refine: RefineSettings;
   readonly #ledger: Ledger;
+  /** What pi's client said of the last failure: for the user's eyes alone, since it may hold addresses. */
+  #heard = "";
 
   constructor(hook: Hook, core: Core, model: Model, refine: RefineSettings, ledger: Ledger) {
     this.#hook = hook;
@@ -87,7 +92,9 @@ class Run {
       preparation: event.preparation,
       budget: this.#core.contextBudget(mainModel),
       mainModel,
-      summarizer: summarizerOf(this.#model, ctx.modelRegistry),
+      summarizer: summarizerOf(this.#model, ctx.modelRegistry, (words) => {
+        this.#heard = words;
+      }),
       refine: this.#refine,
       customInstructions: event.customInstructions,
       dialect: Number.parseInt(VERSION, 10) >= 1 ? "pi-1.6" : "pi-0.87",
@@ -105,13 +112,12 @@ class Run {
       return { cancel: true };
     }
     const { code = "internal", message } = error as { code?: string; message: string };
-    this.#ledger.line("failed", `failed: ${code}`);
-    const words = `${nameOf(this.#model)} wrote no checkpoint (${code}): ${message}`;
-    if (isManual) {
-      this.#ledger.notify(words, "error");
-      return { cancel: true };
-    }
-    this.#ledger.notify(`${words}; pi compacts by itself`, "warning");
+    this.#ledger.record("failed", `failed: ${code}`);
+    const then = isManual ? "" : ", so pi compacts by itself";
+    const heard = this.#heard.replace(/\s+/g, " ").slice(0, MOST_HEARD);
+    const words = [`${nameOf(this.#model)} wrote no checkpoint (${code})${then}: ${message}`, heard];
+    this.#ledger.notify(words.join("\n").trim(), isManual ? "error" : "warning");
+    if (isManual) return { cancel: true };
     return undefined;
   }
 }

@@ -52,9 +52,14 @@ export class Ledger {
 
   /** A line of the session. It is notified too: where lines are drawn, of information only the first of its step. */
   line(step: string, text: string, level: Level = "info"): void {
-    this.#ifAlive(() => this.#pi.appendEntry<LedgerLine>(ENTRY_TYPE, { step, text }));
+    this.record(step, text);
     if (level !== "info" || !this.#drawn || !this.#told.has(step)) this.notify(text, level);
     this.#told.add(step);
+  }
+
+  /** A line of the session alone. */
+  record(step: string, text: string): void {
+    this.#ifAlive(() => this.#pi.appendEntry<LedgerLine>(ENTRY_TYPE, { step, text }));
   }
 
   notify(message: string, level: Level): void {

@@ -17,11 +17,26 @@ type CompleteSimple = (
   options: SummaryCallOptions & { apiKey?: string | undefined; headers?: object | undefined },
 ) => Promise<SummaryAnswer>;
 
-export function summarizerOf(model: Model, registry: Registry): CallbackSummarizer {
+/** @param hear what pi's client said of a request that failed */
+export function summarizerOf(
+  model: Model,
+  registry: Registry,
+  hear: (words: string) => void,
+): CallbackSummarizer {
   const { streamSimple } = registry as { streamSimple?: Stream };
-  const complete: Complete = streamSimple
+  const ask: Complete = streamSimple
     ? (context, options) => streamSimple.call(registry, model, context, options).result()
     : (context, options) => completeWithKey(model, registry, context, options);
+  const complete: Complete = async (context, options) => {
+    try {
+      const answer = await ask(context, options);
+      if (answer.stopReason === "error") hear(answer.errorMessage ?? "");
+      return answer;
+    } catch (error) {
+      hear(error instanceof Error ? error.message : String(error));
+      throw error;
+    }
+  };
   return { kind: "callback", model, complete };
 }
 
