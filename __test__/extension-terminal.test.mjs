@@ -34,9 +34,9 @@ inEachPi((host, scope) => {
     await terminal.sees(has(/\bchat$/), "pi's last line");
   });
 
-  /** @param {string} command */
+  /** The blank at the end closes pi's completion, which would take the Enter. @param {string} command */
   async function enter(command) {
-    await terminal.type(command);
+    await terminal.type(`${command} `);
     await terminal.sees(has(command), command);
     await terminal.press("Enter");
   }
