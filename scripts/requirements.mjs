@@ -14,8 +14,6 @@ import { fileURLToPath } from "node:url";
 const NUMBER = /\b[A-E]\d{1,3}\b/g;
 const RANGE = /\b([A-E])\d{1,3}\s*(?:[–—-]|\.\.|to)\s*\1\d{1,3}\b/g;
 const STRING = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/g;
-/** Folders of `__test__` in which other people's packages lie. */
-const INSTALLED = new Set(["oracle", "hosts"]);
 const COMMENT = /^\s*(?:\/\/|\/\*|\*).*$|\s\/\/ .*$/;
 
 /** @param {string} text */

@@ -37,11 +37,7 @@ export const installElectronBuilder = installed("install electron-builder", "ele
 
 /** The versions of pi that the extension is tested in, and a Node for the newer ones where this one is too old. */
 export const installHosts = ["pi-0.74.2", "pi-0.87.1", "pi-1.6.0", ...(needsNode() ? ["node-24"] : [])].map(
-  (name) => [
-    `install ${name}`,
-    npm,
-    ["ci", "--no-audit", "--no-fund", "--force", "--ignore-scripts", "--prefix", `__test__/hosts/${name}`],
-  ],
+  (name) => installed(`install ${name}`, `hosts/${name}`, "--force"),
 );
 
 /** Only for Linux on x64 is there a Node to be had this way. */
