@@ -5,7 +5,7 @@
 // `<!-- not run: WHY -->` is for what cannot run here. A fence of `text` is no snippet.
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
 import { LANGUAGES, runSnippet, snippetsOf } from "./support/snippets.mjs";
 
@@ -29,6 +29,19 @@ for (const file of files) {
     });
   }
 }
+
+/** Where the links of a text lead that are no addresses. @param {string} text */
+const linksOf = (text) =>
+  [...text.replace(/^ *```[\s\S]*?^ *```$/gm, "").matchAll(/\]\((?!\w+:)([^)#]+)/g)].map(([, path]) => path);
+
+test("every link of the documentation leads to a file", () => {
+  for (const file of [...files, "ARCHITECTURE.md", "CHANGELOG.md"]) {
+    const at = new URL(file, ROOT);
+    for (const path of linksOf(readFileSync(at, "utf8"))) {
+      assert.ok(existsSync(new URL(path, at)), `${file}: ${path}`);
+    }
+  }
+});
 
 test("the snippets are found, with what stands right before them and how they are indented", () => {
   const text = [
