@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 
 const ORACLE = "../../__test__/oracle/node_modules";
 const PI = `${ORACLE}/pi-0.87`;
+const GPT_TOKENIZER = `${ORACLE}/gpt-tokenizer`;
 /** The pi that keeps its sessions in files. */
 const PI_SESSIONS = `${ORACLE}/pi-1.6`;
 
@@ -35,7 +36,7 @@ export async function loadPi() {
  * @param {"o200k_base" | "cl100k_base"} encoding @returns {Promise<(text: string) => number>}
  */
 export async function loadTokenizer(encoding) {
-  const { countTokens } = await import(`${GPT_TOKENIZER}/${encoding}.js`);
+  const { countTokens } = await import(`${GPT_TOKENIZER}/esm/encoding/${encoding}.js`);
   const asText = { allowedSpecial: new Set(), disallowedSpecial: new Set() };
   return (text) => countTokens(text, asText);
 }
@@ -73,7 +74,7 @@ export function isInstalled() {
 
 /** Versions of all sides, by the package's name. @returns {Record<string, string>} */
 export function versions() {
-  const packages = ["../..", PI, PI_SESSIONS, `${ORACLE}/gpt-tokenizer`];
+  const packages = ["../..", PI, PI_SESSIONS, GPT_TOKENIZER];
   return Object.fromEntries(
     packages.map((folder) => {
       const { name, version } = require(`${folder}/package.json`);
