@@ -2,7 +2,6 @@
 
 // Session entries: the branch that they form, and what a compaction entry says.
 
-const { count, optional } = require("../arguments.js");
 const { invalidArgument } = require("../errors.js");
 
 /** @typedef {{ throughEntryId?: string, keepEntryIds?: readonly string[], strategy?: string, trigger?: string }} EntryData */
@@ -134,35 +133,10 @@ function dataOf(value) {
   return { throughEntryId, keepEntryIds, strategy, trigger };
 }
 
-/** @param {any} secrets @param {string} name @returns {string[]} those that are there */
-function secretsOf(secrets, name) {
-  if (secrets === undefined || secrets === null) return [];
-  const list = Array.isArray(secrets) ? Array.from(secrets) : [secrets];
-  const given = list.filter((secret) => secret !== undefined && secret !== null);
-  if (!Array.isArray(secrets) || given.some((secret) => typeof secret !== "string")) {
-    throw invalidArgument(name, "an array of strings");
-  }
-  return given;
-}
-
-/** What a host says of itself to itself. @param {any} value @param {string} name */
-function metadataOf(value, name) {
-  const metadata = optional(value, name);
-  return metadata === undefined ? {} : { metadata };
-}
-
-/** @param {any} value @param {string} name @param {number} missing @returns {number} */
-function countOr(value, name, missing) {
-  return value === undefined || value === null ? missing : count(value, name);
-}
-
 module.exports = {
   branchOf,
-  countOr,
   dataOf,
   isCompactionEntryData,
   messageOf,
-  metadataOf,
-  secretsOf,
   summaryOf,
 };

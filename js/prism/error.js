@@ -6,7 +6,7 @@ const { required, optional, optionalText } = require("../arguments.js");
 const { binding } = require("../crossing.js");
 const { invalidArgument } = require("../errors.js");
 const { printed } = require("../values.js");
-const { secretsOf } = require("./entry.js");
+const { isWait, secretsOf } = require("./options.js");
 
 /**
  * What was thrown, as data: no stack and no cause, which may hold anything.
@@ -49,11 +49,6 @@ function factsOf(error) {
 /** @param {unknown} value */
 function isObject(value) {
   return value !== null && (typeof value === "object" || typeof value === "function");
-}
-
-/** @param {unknown} ms */
-function isWait(ms) {
-  return typeof ms === "number" && Number.isFinite(ms) && ms >= 0;
 }
 
 /** Codes that pass by themselves (requirements E34 to E43), each with the name that the core's classifier knows. */
@@ -127,4 +122,4 @@ function headerOf(headers, name) {
   return value === undefined || value === null ? [] : [printed(Array.isArray(value) ? value[0] : value)];
 }
 
-module.exports = { errorToErrorInfo, httpStatusError, isTransientErrorInfo, isWait };
+module.exports = { errorToErrorInfo, httpStatusError, isTransientErrorInfo };

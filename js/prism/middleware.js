@@ -5,8 +5,7 @@
 const { required } = require("../arguments.js");
 const { binding } = require("../crossing.js");
 const { invalidArgument } = require("../errors.js");
-const { secretsOf } = require("./entry.js");
-const { isWait } = require("./error.js");
+const { isWait, secretsOf } = require("./options.js");
 
 /**
  * A registry as Prism's: what `run` answers stands in the payload's place, and nothing leaves it as it is.

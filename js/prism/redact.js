@@ -3,7 +3,7 @@
 // Known secrets, masked in whatever a host stores or sends.
 
 const { binding } = require("../crossing.js");
-const { secretsOf } = require("./entry.js");
+const { secretsOf } = require("./options.js");
 
 /**
  * A copy of a value without the secrets: in texts, in names of fields, at any depth.

@@ -7,8 +7,8 @@ const { setTimeout: sleep } = require("node:timers/promises");
 const { abortSignal, optional, optionalFunction, optionalText, required } = require("../arguments.js");
 const { binding } = require("../crossing.js");
 const { invalidArgument, typed } = require("../errors.js");
-const { metadataOf, secretsOf } = require("./entry.js");
-const { isTransientErrorInfo, isWait } = require("./error.js");
+const { isTransientErrorInfo } = require("./error.js");
+const { isWait, metadataOf, secretsOf, wait } = require("./options.js");
 
 const NAME = "default-retry";
 const DEFAULTS = Object.freeze(binding.entryRetryPolicy());
@@ -46,12 +46,6 @@ function createDefaultRetryPolicy(given) {
 /** @param {any} value @param {string} name @returns {number} */
 function attempt(value, name) {
   if (!Number.isSafeInteger(value) || value < 1) throw invalidArgument(name, "a positive safe integer");
-  return value;
-}
-
-/** @param {any} value @param {string} name @returns {number} */
-function wait(value, name) {
-  if (!isWait(value)) throw invalidArgument(name, "a finite number from 0");
   return value;
 }
 

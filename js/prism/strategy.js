@@ -8,8 +8,9 @@ const { abortSignal, optional, optionalText, required } = require("../arguments.
 const { binding } = require("../crossing.js");
 const { invalidArgument, typedAsync } = require("../errors.js");
 const { viewOf } = require("./context.js");
-const { branchOf, countOr, metadataOf, secretsOf } = require("./entry.js");
+const { branchOf } = require("./entry.js");
 const { linesOf } = require("./line.js");
+const { countOr, metadataOf, secretsOf } = require("./options.js");
 
 /** @typedef {import("./line.js").Line} Line */
 

@@ -11,7 +11,7 @@ const {
   required,
 } = require("../arguments.js");
 const { invalidArgument, typed } = require("../errors.js");
-const { countOr, metadataOf } = require("./entry.js");
+const { countOr, metadataOf } = require("./options.js");
 
 /** Tokens that stay free of a model's window beside its answer. */
 const RESERVE_TOKENS = 1_024;
