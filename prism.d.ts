@@ -421,7 +421,9 @@ export interface CompactionMiddlewarePayload {
 
 /**
  * The decision behind the middleware `retry`: it may shorten the delay or stop the retry, and neither lengthen nor begin
- * one. What it throws rejects.
+ * one, where it stands either. What it throws rejects.
+ *
+ * @throws CompactionError `invalid_argument`: a decision to retry whose delay is no number from 0.
  */
 export function applyRetryMiddleware(
   payload: RetryMiddlewarePayload,
@@ -431,9 +433,10 @@ export function applyRetryMiddleware(
 /**
  * The compaction behind the middleware `compaction`, which may rewrite it, or stop it by a `result` that is null; then
  * the answer is `undefined`. A summary that is rewritten alone becomes the entry's, too. Secrets of the context are masked
- * in both, also without a middleware. What it throws rejects.
+ * in the summary and in every field of its entries but those that name entries, also without a middleware. What it throws
+ * rejects.
  *
- * @throws CompactionError `invalid_argument`: a result or an entry without a summary.
+ * @throws CompactionError `invalid_argument`: no context, or a result or an entry without a summary.
  */
 export function applyCompactionMiddleware<R extends CompactionResult>(
   payload: { readonly context: CompactionContext; readonly result: R },

@@ -285,7 +285,29 @@ test("middleware", async () => {
   }
   await assertNames(() => applyRetryMiddleware(), "payload");
   await assertNames(() => applyRetryMiddleware({ context }), "payload.decision");
+  for (const delayMs of [-1, Number.NaN, Number.POSITIVE_INFINITY, "WRONG"]) {
+    const decision = { retry: true, delayMs };
+    await assertNames(() => applyRetryMiddleware({ context, decision }), "payload.decision.delayMs");
+  }
+  await assertNames(
+    () => applyRetryMiddleware({ context, decision: { retry: true } }, answers({ decision: 5 })),
+    'what the middleware "retry" answers.decision',
+  );
   await assertNames(() => applyCompactionMiddleware({ context }), "payload.result");
+  for (const value of [undefined, null, "WRONG"])
+    await assertNames(() => applyCompactionMiddleware({ context: value, result }), "payload.context");
+  await assertNames(
+    () =>
+      applyCompactionMiddleware({ context: { ...context, secrets: "WRONG" }, result }, { run: assert.fail }),
+    "payload.context.secrets",
+  );
+  const refuses = {
+    get context() {
+      throw new RangeError("WRONG");
+    },
+  };
+  for (const apply of [applyRetryMiddleware, applyCompactionMiddleware])
+    await assertNames(() => apply(refuses), "arguments");
   /** @type {[any, string][]} */
   const wrong = [
     [{ summary: 5 }, "summary"],

@@ -221,6 +221,29 @@ test("E114 E115 middleware sees context and decision, and may shorten or stop", 
   );
 });
 
+test("E115 middleware that changes the decision where it stands neither lengthens nor begins one", async () => {
+  const changes = (/** @type {any} */ changed) => ({
+    run: (/** @type {string} */ _, /** @type {any} */ payload) =>
+      void Object.assign(payload.decision, changed),
+  });
+  const decided = (/** @type {any} */ decision, /** @type {any} */ changed) =>
+    applyRetryMiddleware({ context: context(), decision }, changes(changed));
+  const long = await decided({ retry: true, delayMs: 400 }, { delayMs: 9_999 });
+  assert.deepEqual(long, { retry: true, delayMs: 400 });
+  const short = await decided({ retry: true, delayMs: 400 }, { delayMs: 10 });
+  assert.deepEqual(short, { retry: true, delayMs: 10 });
+  assert.deepEqual(await decided({ retry: false }, { retry: true, delayMs: 5 }), { retry: false });
+  assert.deepEqual(await decided({ retry: true, delayMs: 400 }, { retry: false }), { retry: false });
+});
+
+test("E115 only a decision to retry goes on, once middleware has said anything of it", async () => {
+  const payload = { context: context(), decision: { retry: true, delayMs: 400 } };
+  for (const decision of [null, { retry: null }, { retry: 0 }, { retry: "true" }]) {
+    assert.deepEqual(await applyRetryMiddleware(payload, registry({ decision })), { retry: false });
+  }
+  assert.deepEqual(await applyRetryMiddleware(payload, registry({})), payload.decision);
+});
+
 test("E117 a finer classifier of a provider stands before the default policy", () => {
   const classify = (/** @type {any} */ { code }) =>
     code === 529 ? { message: "overloaded", code: 503 } : undefined;

@@ -190,6 +190,28 @@ test("E68 E126 a compaction that is to be stored holds no secret, whoever wrote 
   }
 });
 
+test("E17 E126 of what is to be stored a secret is in no field but those that name entries", async () => {
+  const secret = "sk-live-0123";
+  const context = { sessionId: "s", entries: [], secrets: [secret, "data"] };
+  const names = { id: secret, parentId: secret, sessionId: secret, timestamp: secret, kind: "compaction" };
+  const data = { throughEntryId: secret, keepEntryIds: [secret], strategy: secret, notes: [{ of: secret }] };
+  const entry = { ...names, summary: "x", label: secret, data };
+  const stored = await applyCompactionMiddleware({ context, result: { summary: "x", entries: [entry] } });
+  const mask = "*".repeat(secret.length);
+  const shown = { ...data, strategy: mask, notes: [{ of: mask }] };
+  assert.deepEqual(stored?.entries, [{ ...names, summary: "x", label: mask, data: shown }]);
+});
+
+test("E126 middleware that empties the list of secrets hides none from it", async () => {
+  const result = { summary: "sk-live-0123", entries: [] };
+  const context = { sessionId: "s", entries: [], secrets: ["sk-live-0123"] };
+  const empties = {
+    run: (/** @type {string} */ _, /** @type {any} */ payload) => void payload.context.secrets.pop(),
+  };
+  const stored = await applyCompactionMiddleware({ context, result }, empties);
+  assert.equal(stored?.summary, "************");
+});
+
 test("E17 E31 E126 secrets are in no event, error, stored entry or request behind a compaction", async () => {
   const secret = "sk-live-0123";
   const store = createMemoryStore(talk(12, (at) => `${at} ${secret}`));
