@@ -421,7 +421,7 @@ export interface CompactionMiddlewarePayload {
 
 /**
  * The decision behind the middleware `retry`: it may shorten the delay or stop the retry, and neither lengthen nor begin
- * one, where it stands either. What it throws rejects.
+ * one, also where it changes the payload itself. What it throws rejects.
  *
  * @throws CompactionError `invalid_argument`: a decision to retry whose delay is no number from 0.
  */

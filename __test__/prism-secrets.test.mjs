@@ -10,7 +10,7 @@ import {
   httpStatusError,
   redactSecrets,
 } from "../prism.js";
-import { anyFields, branch, called, resulted, said, talk } from "./support/entries.mjs";
+import { anyFields, branch, called, entry, resulted, said, talk } from "./support/entries.mjs";
 import { answers, entriesOf, fails, session, stored } from "./support/prism-session.mjs";
 import { random } from "./support/random.mjs";
 
@@ -98,6 +98,19 @@ test("E126 a secret at every place around the cut leaves no part", async () => {
     });
     const { summary } = await strategy.compact({ sessionId: "s", entries });
     assert.doesNotMatch(summary, /[0-9a-f]{2}/, `${lead}`);
+  }
+});
+
+test("E126 a secret of many lines in an earlier summary leaves no part at the cut", async () => {
+  const secret = ["BEGIN KEY", "ABCD".repeat(30), "EFGH".repeat(30), "END KEY"].join("\n");
+  const summary = `the key\n${secret}\nis here`;
+  const other = entry("c", "e1", { kind: "compaction", summary, data: { throughEntryId: "e1" } });
+  for (let most = 0; most < 400; most += 7) {
+    const strategy = createDefaultCompactionStrategy({ keepRecentEntries: 0, maxSummaryChars: most });
+    const { summary: next } = await strategy.compact({
+      ...{ sessionId: "s", entries: [...talk(2), other], secrets: [secret] },
+    });
+    assert.doesNotMatch(next, /KEY|ABCD|EFGH/, `${most}`);
   }
 });
 

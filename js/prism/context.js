@@ -33,13 +33,14 @@ function rebuildSessionContext(entries, options) {
 /** @param {Known[]} branch @returns {View} */
 function viewOf(branch) {
   const { carried, through, kept } = boundaryOf(branch);
-  const isOpen = (/** @type {Known} */ { place, id }) => place > through || kept.has(id);
+  const isKept = (/** @type {Known} */ { kind, id }) => kind === "message" && kept.has(id);
+  const isOpen = (/** @type {Known} */ known) => known.place > through || isKept(known);
   const uncovered = branch.filter((known) => known.kind !== "compaction" && isOpen(known));
   return {
     carried,
     through,
     messages: uncovered.filter(({ kind }) => kind === "message"),
-    summaries: uncovered.filter(({ kind, place }) => kind === "summary" && place > through),
+    summaries: uncovered.filter(({ kind }) => kind === "summary"),
     uncovered,
   };
 }

@@ -87,16 +87,27 @@ function compaction({ sessionId, branch, keep, trigger, secrets }, { name, most 
  * @param {string[]} secrets @param {number} most
  */
 function digest(carried, older, secrets, most) {
-  const earlier = (carried ?? "").split("\n").filter((line) => line !== NOTHING_OLDER);
-  const all = [...earlier.map((line) => /** @type {Line} */ (["", line])), ...older.flatMap(linesOf)];
-  const told = all.filter(([, text]) => /\S/.test(text));
-  const lines = told.length > 0 ? mostLines(told, most) : [/** @type {Line} */ (["", NOTHING_OLDER])];
-  return binding.digestOf(
-    lines.map(([label]) => label),
-    lines.map(([, text]) => text),
-    secrets,
-    most,
-  );
+  const told = [...earlierLines(carried ?? "", secrets), ...older.flatMap(linesOf).filter(hasWords)];
+  const text = told.some(hasWords) ? digestOf(mostLines(told, most), secrets, most) : "";
+  return text === "" ? digestOf([["", NOTHING_OLDER]], secrets, most) : text;
+}
+
+/** Masked while it is whole: a secret may have many lines. @param {string} summary @param {string[]} secrets @returns {Line[]} */
+function earlierLines(summary, secrets) {
+  const [masked] = binding.masked([summary], secrets);
+  const lines = masked === "" ? [] : masked.split("\n").filter((line) => line !== NOTHING_OLDER);
+  return lines.map((line) => ["", line]);
+}
+
+/** @param {Line} line */
+function hasWords([, text]) {
+  return /\S/.test(text);
+}
+
+/** @param {Line[]} lines @param {string[]} secrets @param {number} most */
+function digestOf(lines, secrets, most) {
+  const [labels, texts] = [lines.map(([label]) => label), lines.map(([, text]) => text)];
+  return binding.digestOf(labels, texts, secrets, most);
 }
 
 /** Of too many lines those that can be told: the first, and no more of the newest than have room with a letter each. @param {Line[]} lines @param {number} most */
