@@ -225,7 +225,7 @@ export interface ResolveShouldCompactInput {
   /** The cap, e.g. by {@link resolveInputCap}. Called at most once, and only by rules that need it. */
   readonly resolveInputCapTokens?: () => number;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  /** One that has fired rejects with its reason. */
+  /** One that has fired, or fires while a `custom` trigger is asked, rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
   /** Hears what a `custom` trigger threw. */
   readonly onError?: ((error: unknown) => void) | undefined;
@@ -351,9 +351,10 @@ export interface DefaultRetryPolicy extends RetryPolicy {
 export function createDefaultRetryPolicy(options?: DefaultRetryPolicyOptions): DefaultRetryPolicy;
 
 /**
- * Whether a failure passes by itself: codes and words `ETIMEDOUT`, `ECONNRESET`, `429`, `500`, `502`, `503`, `504`,
- * `timeout`, `rate_limit`, `temporarily_unavailable`. False for an abort, for anything else, and for a failure that is
- * known to last behind such a code or word: a used-up quota, a prompt that is too large, any status 400. Never throws.
+ * Whether a failure passes by itself: its code, else its nearest cause's, or a word of its message is `ETIMEDOUT`,
+ * `ECONNRESET`, `429`, `500`, `502`, `503`, `504`, `timeout`, `rate_limit` or `temporarily_unavailable`. False for an
+ * abort, for anything else, and for a failure that is known to last behind such a code or word: a used-up quota, a prompt
+ * that is too large, any status 400. Never throws.
  */
 export function isTransientErrorInfo(error: unknown): boolean;
 
@@ -395,7 +396,10 @@ export function httpStatusError(
   },
 ): HttpStatusError;
 
-/** What was thrown, as data and without secrets: no stack and no cause. */
+/**
+ * What was thrown, as data and without secrets: no stack and no cause. Where it has no code of its own, the nearest
+ * cause's stands for it, as Node's `fetch failed` has one.
+ */
 export function errorToErrorInfo(error: unknown, secrets?: readonly (string | undefined)[]): ErrorInfo;
 
 /**

@@ -68,6 +68,29 @@ test("E44 E109 an abort is never tried again, by its name or code and not by a w
   assert.equal(decided(busy, { signal: new AbortController().signal }).retry, true);
 });
 
+test("E34 E35 a failed fetch says in its cause what failed", () => {
+  for (const code of ["ECONNRESET", "ETIMEDOUT"]) {
+    const socket = Object.assign(new Error("sk-live-0123"), { code });
+    const thrown = new TypeError("fetch failed", { cause: new Error("x", { cause: socket }) });
+    assert.equal(isTransientErrorInfo(thrown), true, code);
+    const info = errorToErrorInfo(thrown);
+    assert.deepEqual(info, { name: "TypeError", message: "fetch failed", code }, "and nothing else of it");
+    assert.equal(isTransientErrorInfo(info), true, code);
+  }
+  const last = new TypeError("fetch failed", {
+    cause: Object.assign(new Error("x"), { code: "ECONNREFUSED" }),
+  });
+  assert.equal(isTransientErrorInfo(last), false);
+  const own = Object.assign(new Error("x", { cause: { code: 503 } }), { code: 401 });
+  assert.equal(isTransientErrorInfo(own), false, "its own code comes before");
+  /** @type {any} */
+  const circle = new Error("x");
+  circle.cause = circle;
+  assert.equal(isTransientErrorInfo(circle), false);
+  const fired = new Error("timeout", { cause: Object.assign(new Error("x"), { code: "ABORT_ERR" }) });
+  assert.equal(isTransientErrorInfo(fired), false, "E44");
+});
+
 test("E45 E112 everything else fails closed", () => {
   for (const error of [
     ...[400, 401, 403, 404, 408, 409, 413, 422, 501, 505, 599, 0, -503, 5_030, Number.NaN].map((code) => ({

@@ -27,7 +27,7 @@ function callbackOf(host) {
   };
 }
 
-/** A listener that throws or rejects hears no less and breaks nothing. @param {Pick<HostSide, "hear">} asked @param {object} event */
+/** A listener that throws or rejects hears no less and breaks nothing. @param {{ hear(event: any): void }} asked @param {unknown} event */
 function tell(asked, event) {
   try {
     leave(asked.hear(event));
@@ -179,4 +179,4 @@ function waitOf(value) {
   return Math.max(0, Date.parse(value) - Date.now());
 }
 
-module.exports = { callbackOf, tell };
+module.exports = { CAUSES, callbackOf, tell };

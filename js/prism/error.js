@@ -5,11 +5,12 @@
 const { required, optional, optionalText } = require("../arguments.js");
 const { binding } = require("../crossing.js");
 const { invalidArgument } = require("../errors.js");
+const { CAUSES } = require("../host.js");
 const { printed } = require("../values.js");
 const { isWait, secretsOf } = require("./options.js");
 
 /**
- * What was thrown, as data: no stack and no cause, which may hold anything.
+ * What was thrown, as data: no stack, and of a cause, which may hold anything, no more than its code.
  *
  * @typedef {{ name?: string, message: string, code?: string | number, retryAfterMs?: number }} ErrorInfo
  */
@@ -23,27 +24,38 @@ function errorToErrorInfo(error, secrets) {
   return {
     ...(typeof name === "string" ? { name: shownName } : {}),
     message: shown,
-    ...(typeof code === "string" ? { code: shownCode } : typeof code === "number" ? { code } : {}),
+    ...(code === undefined ? {} : { code: typeof code === "string" ? shownCode : code }),
     ...(isWait(retryAfterMs) ? { retryAfterMs } : {}),
   };
 }
 
 /** The same of what refuses to be read. @param {any} error */
 function factsOf(error) {
-  const field = (/** @type {string} */ key) => {
-    try {
-      return error[key];
-    } catch {
-      return undefined;
-    }
-  };
-  const message = field("message");
+  const message = fieldOf(error, "message");
   return {
-    name: field("name"),
+    name: fieldOf(error, "name"),
     message: typeof message === "string" ? message : isObject(error) ? "" : printed(error),
-    code: field("code"),
-    retryAfterMs: field("retryAfterMs"),
+    code: codeOf(error),
+    retryAfterMs: fieldOf(error, "retryAfterMs"),
   };
+}
+
+/** A field; nothing where it refuses to be read. @param {any} value @param {string} field */
+function fieldOf(value, field) {
+  try {
+    return value[field];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Its own code, or that of the nearest cause that has one: `fetch failed` hides there what failed. @param {unknown} error */
+function codeOf(error) {
+  for (let at = error, depth = 0; isObject(at) && depth < CAUSES; at = fieldOf(at, "cause"), depth++) {
+    const code = fieldOf(at, "code");
+    if (typeof code === "string" || typeof code === "number") return code;
+  }
+  return undefined;
 }
 
 /** @param {unknown} value */
