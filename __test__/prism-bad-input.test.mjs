@@ -226,6 +226,7 @@ test("decisions", async () => {
   await assertNames(() => resolveInputCap({}, "WRONG"), "model");
   await assertNames(() => decide({}, { sessionId: 1 }), "input.sessionId");
   await assertNames(() => decide({}, { entries: "WRONG" }), "input.entries");
+  assert.equal(await decide({}, { entries: null }), false, "absent entries are none");
   await assertNames(() => decide({}, { metadata: 1 }), "input.metadata");
   await assertNames(() => decide({}, { onError: 1 }), "input.onError");
   await assertNames(() => decide({}, { signal: {} }), "input.signal");
@@ -343,6 +344,8 @@ test("a signal that has fired rejects with its reason, whatever else is wrong", 
   const strategy = createDefaultCompactionStrategy();
   await assert.rejects(strategy.compact({ sessionId: "s", entries: talk(9), signal }), isReason);
   await assert.rejects(strategy.compact({ entries: "WRONG", signal }), isReason);
+  await assert.rejects(resolveShouldCompact({ trigger: "WRONG" }, { signal }), isReason);
+  await assert.rejects(waitForRetry({ retry: true, delayMs: -1 }, signal), isReason);
 });
 
 test("a hundred thousand entries are compacted and rebuilt", async () => {

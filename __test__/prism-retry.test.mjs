@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { applyRetryMiddleware, createDefaultRetryPolicy, waitForRetry } from "../prism.js";
 import { random } from "./support/random.mjs";
+import { countedSignal } from "./support/signals.mjs";
 
 const busy = Object.freeze({ message: "busy", code: 503 });
 
@@ -144,15 +145,7 @@ test("E106 an abort ends the wait with its reason, also of a wait longer than No
 });
 
 test("E106 a wait leaves no listener behind", async () => {
-  const { signal } = new AbortController();
-  const listeners = { addEventListener: 0, removeEventListener: 0 };
-  for (const name of /** @type {(keyof typeof listeners)[]} */ (Object.keys(listeners))) {
-    const method = signal[name];
-    signal[name] = (/** @type {any[]} */ ...args) => {
-      listeners[name]++;
-      return Reflect.apply(method, signal, args);
-    };
-  }
+  const { signal, listeners } = countedSignal();
   await waitForRetry({ retry: true, delayMs: 1 }, signal);
   assert.ok(listeners.addEventListener > 0);
   assert.equal(listeners.removeEventListener, listeners.addEventListener);

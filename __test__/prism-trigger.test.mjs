@@ -10,6 +10,7 @@ import {
   resolveShouldCompact,
 } from "../prism.js";
 import { talk } from "./support/entries.mjs";
+import { countedSignal } from "./support/signals.mjs";
 
 const never = () => assert.fail("must not be asked for");
 const lazy = { estimateInputTokens: never, resolveInputCapTokens: never };
@@ -148,6 +149,16 @@ test("E89 numbers are resolved when they are read, and once", async () => {
     context.estimatedInputTokens + context.estimatedInputTokens === 2;
   assert.equal(await decides(custom(reads), input), true);
   assert.equal(resolved, 1);
+  const twice = (/** @type {any} */ context) => {
+    for (let at = 0; at < 2; at++) assert.throws(() => context.estimatedInputTokens, { message: "mine" });
+    return true;
+  };
+  const fails = () => {
+    resolved++;
+    throw new Error("mine");
+  };
+  assert.equal(await decides(custom(twice), { estimateInputTokens: fails }), true);
+  assert.equal(resolved, 2, "nor again where it threw");
 });
 
 test("E90 E91 E92 a callback that throws decides false, and the host hears why", async () => {
@@ -176,6 +187,16 @@ test("E90 E91 E92 a callback that throws decides false, and the host hears why",
   const reads = custom((/** @type {any} */ { inputCapTokens }) => inputCapTokens > 0);
   assert.equal(await decides(reads, { resolveInputCapTokens: () => resolveInputCap() }), false, "E91");
   assert.equal(await decides(reads), false, "E91");
+});
+
+test("E90 an ear that rejects breaks nothing", async (t) => {
+  const unheard = t.mock.fn();
+  process.on("unhandledRejection", unheard);
+  const onError = () => Promise.reject(new Error("of the ear"));
+  assert.equal(await decides(custom(never), { onError }), false);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  process.off("unhandledRejection", unheard);
+  assert.equal(unheard.mock.callCount(), 0);
 });
 
 test("E93 a trigger of unknown type or range throws when it is first used", async () => {
@@ -229,6 +250,38 @@ test("a signal that has fired rejects with its reason", async () => {
     decides(custom(never), { signal: AbortSignal.abort(reason) }),
     (error) => error === reason,
   );
+});
+
+test("a signal that fires while a callback is asked rejects with its reason, whatever that says", async () => {
+  const reason = { my: "reason" };
+  const answers = [() => new Promise(() => {}), () => true, () => Promise.reject(reason), () => never()];
+  for (const answer of answers) {
+    const controller = new AbortController();
+    const asked = () => {
+      controller.abort(reason);
+      return answer();
+    };
+    const later = () => {
+      setImmediate(() => controller.abort(reason));
+      return new Promise((resolve) => setTimeout(() => resolve(answer()), 50));
+    };
+    const { signal } = controller;
+    for (const callback of [asked, later]) {
+      await assert.rejects(decides(custom(callback), { signal }), (error) => error === reason);
+    }
+  }
+});
+
+test("a decision leaves no listener behind", async () => {
+  const { signal, listeners } = countedSignal();
+  assert.equal(
+    await decides(
+      custom(() => Promise.resolve(true)),
+      { signal },
+    ),
+    true,
+  );
+  assert.deepEqual(listeners, { addEventListener: 1, removeEventListener: 1 });
 });
 
 test("E95 truncated turns count while they follow each other", () => {

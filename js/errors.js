@@ -140,4 +140,4 @@ function typedAsync(call) {
   return named[call.name];
 }
 
-module.exports = { CompactionError, fromFailure, fromNative, invalidArgument, typed, typedAsync };
+module.exports = { CompactionError, abortOf, fromFailure, fromNative, invalidArgument, typed, typedAsync };

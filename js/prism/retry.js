@@ -6,7 +6,7 @@ const { setTimeout: sleep } = require("node:timers/promises");
 
 const { abortSignal, optional, optionalFunction, optionalText, required } = require("../arguments.js");
 const { binding } = require("../crossing.js");
-const { invalidArgument, typed } = require("../errors.js");
+const { abortOf, invalidArgument, typed } = require("../errors.js");
 const { isTransientErrorInfo } = require("./error.js");
 const { isWait, metadataOf, secretsOf, wait } = require("./options.js");
 
@@ -68,8 +68,9 @@ function draw(random) {
 
 /** Waits as decided; rejects with the signal's reason as soon as it fires. @param {any} decision @param {any} [signal] */
 async function waitForRetry(decision, signal) {
+  const abort = abortOf({ signal });
+  if (abort) throw abort.reason;
   const ms = checkedWait(decision, signal);
-  if (signal?.aborted) throw signal.reason;
   if (ms === 0) return;
   try {
     await sleep(Math.min(ms, LONGEST_MS), undefined, signal ? { signal } : {});

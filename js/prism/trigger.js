@@ -10,7 +10,8 @@ const {
   optionalFunction,
   required,
 } = require("../arguments.js");
-const { invalidArgument, typed } = require("../errors.js");
+const { abortOf, invalidArgument, typed } = require("../errors.js");
+const { tell } = require("../host.js");
 const { countOr, metadataOf } = require("./options.js");
 
 /** Tokens that stay free of a model's window beside its answer. */
@@ -45,8 +46,9 @@ function checkedTrigger(value) {
  * @param {any} options @param {any} input
  */
 async function resolveShouldCompact(options, input) {
+  const abort = abortOf(input);
+  if (abort) throw abort.reason;
   const { trigger, thresholdEntries, compactAfterTokens, asked } = checkedDecision(options, input);
-  if (asked.signal?.aborted) throw asked.signal.reason;
   if (asked.endsInCompaction) return false;
   if (trigger === undefined) {
     if (thresholdEntries !== undefined) return asked.entryCount > thresholdEntries;
@@ -54,7 +56,7 @@ async function resolveShouldCompact(options, input) {
   }
   if (trigger.type === "threshold_entries") return asked.entryCount > trigger.entries;
   if (trigger.type === "input_ratio") return asked.estimate() >= trigger.ratio * asked.cap();
-  return agrees(trigger, asked);
+  return unlessFired(agrees(trigger, asked), asked.signal);
 }
 
 const checkedDecision = typed((/** @type {any} */ options, /** @type {any} */ input) => {
@@ -65,7 +67,7 @@ const checkedDecision = typed((/** @type {any} */ options, /** @type {any} */ in
   );
   const { metadata, signal, onError } = input;
   if (typeof sessionId !== "string") throw invalidArgument("input.sessionId", "a string");
-  if (entries !== undefined && !Array.isArray(entries)) throw invalidArgument("input.entries", "an array");
+  if (!Array.isArray(entries ?? [])) throw invalidArgument("input.entries", "an array");
   optionalCount(thresholdEntries, "options.thresholdEntries");
   optionalCount(compactAfterTokens, "options.compactAfterTokens");
   const asked = {
@@ -92,17 +94,22 @@ const checkedDecision = typed((/** @type {any} */ options, /** @type {any} */ in
  * @param {any} resolve @param {string} name @param {number} least
  */
 function once(resolve, name, least) {
-  /** @type {number | undefined} */
-  let known;
-  return () => {
-    if (known !== undefined) return known;
+  /** @type {{ number: number } | { thrown: unknown } | undefined} */
+  let answer;
+  const asked = () => {
     if (typeof resolve !== "function") throw invalidArgument(name, "a function");
     const number = resolve();
-    if (typeof number !== "number" || !(number >= least)) {
-      throw invalidArgument(`${name}()`, `a number from ${least}`);
+    if (typeof number === "number" && number >= least) return { number };
+    throw invalidArgument(`${name}()`, `a number from ${least}`);
+  };
+  return () => {
+    try {
+      answer ??= asked();
+    } catch (thrown) {
+      answer = { thrown };
     }
-    known = number;
-    return known;
+    if ("thrown" in answer) throw answer.thrown;
+    return answer.number;
   };
 }
 
@@ -127,11 +134,24 @@ async function agrees(trigger, { sessionId, entryCount, estimate, cap, metadata,
   try {
     return (await trigger.shouldCompact(context)) === true;
   } catch (error) {
-    try {
-      onError?.(error);
-    } catch {}
+    tell({ hear: (thrown) => onError?.(thrown) }, error);
     return false;
   }
+}
+
+/**
+ * What is decided, or the reason of a signal that fires before.
+ *
+ * @param {Promise<boolean>} decided @param {AbortSignal | undefined} signal @returns {Promise<boolean>}
+ */
+function unlessFired(decided, signal) {
+  if (!signal) return decided;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) return abort();
+    signal.addEventListener("abort", abort, { once: true });
+    decided.finally(() => signal.removeEventListener("abort", abort)).then(resolve, reject);
+  });
 }
 
 /** Tokens that a request may have. @param {any} [options] @param {any} [model] */
