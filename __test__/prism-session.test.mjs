@@ -8,7 +8,7 @@ import {
   createDefaultRetryPolicy,
   rebuildSessionContext,
 } from "../prism.js";
-import { talk } from "./support/entries.mjs";
+import { entry, talk } from "./support/entries.mjs";
 import {
   answers,
   busy,
@@ -283,6 +283,27 @@ test("E101 E123 E129 worked example: compacted by hand, run by run, and nothing 
   const entries = await entriesOf(store);
   assert.equal(JSON.stringify(entries.slice(0, 19)), raw, "E123");
   assert.equal(rebuildSessionContext(entries).messages.length, 4);
+});
+
+test("a request holds no result of a tool whose call was compacted", async () => {
+  const call = (/** @type {string} */ id) => ({ type: "tool_call", id, name: "look", arguments: {} });
+  const script = [[call("1"), call("2")], answers("seen"), answers("on")];
+  const store = createMemoryStore([
+    entry("e0", undefined, { kind: "message", message: { role: "user", content: "hi" } }),
+  ]);
+  const { session: made, requests } = session({ store, tools: { look: () => "x" } }, script);
+  await made.run("hello");
+  await made.compact({ keepRecentEntries: 2 });
+  await made.run("go on");
+  const [summary, ...kept] = requests[2].messages.map((/** @type {any} */ { role, content }) => [
+    role,
+    content.map((/** @type {any} */ { type, text }) => text ?? type).join(),
+  ]);
+  assert.deepEqual(summary, ["user", "user: hi\nuser: hello\ntool call: look\ntool call: look"]);
+  assert.deepEqual(kept, [
+    ["assistant", "seen"],
+    ["user", "go on"],
+  ]);
 });
 
 test("a stream tells the events of its run, and no others", async () => {

@@ -98,6 +98,38 @@ test("E109 an abort is not tried again", async () => {
   assert.equal(ghost.requests.length, 1);
 });
 
+test("E109 a run whose signal has fired asks nothing and stores nothing", async () => {
+  const { session: made, requests, store } = stored(2);
+  const signal = AbortSignal.abort(new Error("stop"));
+  await assert.rejects(made.run("hello", { signal }), /stop/);
+  assert.deepEqual([requests.length, (await entriesOf(store)).length], [0, 2]);
+});
+
+test("E109 a signal that fires in a tool ends the run ahead of the next request", async () => {
+  const controller = new AbortController();
+  const tools = { stops: () => controller.abort(new Error("stop")) };
+  const call = { type: "tool_call", id: "1", name: "stops", arguments: {} };
+  const { provider, session: made, requests } = stored(1, { tools }, [[call]]);
+  const { generate } = provider;
+  provider.generate = ({ signal: _, ...request }) => generate(request);
+  await assert.rejects(made.run("hello", { signal: controller.signal }), /stop/);
+  assert.equal(requests.length, 1);
+});
+
+test("E126 an answer is stored as it reads, whatever pieces it came in", async () => {
+  const delta = (/** @type {string} */ text) => ({ type: "message_delta", text });
+  const call = { type: "tool_call", id: "1", name: "look", arguments: {} };
+  const script = [[delta("the key is sk-li"), delta("ve-0123"), call, delta("so"), delta(" far")]];
+  const config = { tools: { look: () => "x" }, compaction: { secrets: ["sk-live-0123"] } };
+  const { session: made, store } = stored(0, config, script);
+  await made.run("hello");
+  const [, { message }] = await entriesOf(store);
+  const text = (/** @type {string} */ of) => ({ type: "text", text: of });
+  assert.deepEqual(message.content, [text("the key is sk-live-0123"), call, text("so far")]);
+  const compacted = await made.compact({ keepRecentEntries: 0 });
+  assert.match(compacted?.summary ?? "", /the key is \*{12} so far/);
+});
+
 test("E110 E111 E112 failing tools, unknown tools and validation are the model's to see, and not tried again", async () => {
   let ran = 0;
   const tools = {

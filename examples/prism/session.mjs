@@ -81,11 +81,14 @@ class AgentSession {
       wake();
     });
     run.catch(() => {});
-    while (!isOver || events.length > 0) {
-      if (events.length === 0) await new Promise((resolve) => (wake = () => resolve(undefined)));
-      while (events.length > 0) yield events.shift();
+    try {
+      while (!isOver || events.length > 0) {
+        if (events.length === 0) await new Promise((resolve) => (wake = () => resolve(undefined)));
+        while (events.length > 0) yield events.shift();
+      }
+    } finally {
+      this.#listeners = this.#listeners.filter((known) => known !== listener);
     }
-    this.#listeners = this.#listeners.filter((known) => known !== listener);
     await run;
   }
 
@@ -107,6 +110,7 @@ class AgentSession {
 
   /** @param {string} input @param {any} options */
   async #run(input, options) {
+    options.signal?.throwIfAborted();
     const config = this.#config;
     const branch = await this.#branch();
     const run = { sessionId: this.#id, runId: randomUUID() };
@@ -185,7 +189,7 @@ class AgentSession {
   #assembled(stored, model) {
     const { messages, summaries } = rebuildSessionContext(stored);
     const said = summaries.map((text) => ({ role: "user", content: [{ type: "text", text }] }));
-    const whole = [...said, ...messages];
+    const whole = [...said, ...withCalls(messages)];
     const folded = this.#config.folder?.fold(whole, this.#cap(model));
     return { request: { model, messages: folded?.messages ?? whole }, report: folded?.report };
   }
@@ -235,4 +239,15 @@ class AgentSession {
     );
     for (const listener of this.#listeners) listener(shown);
   }
+}
+
+/** Without results of tools whose calls were compacted: providers refuse them. @param {any[]} messages */
+function withCalls(messages) {
+  const blocks = messages.flatMap(({ content }) => content);
+  const calls = new Set(blocks.filter(({ type }) => type === "tool_call").map(({ id }) => id));
+  const stays = (/** @type {any} */ { type, toolCallId }) => type !== "tool_result" || calls.has(toolCallId);
+  const sound = messages.map((message) =>
+    Array.isArray(message.content) ? { ...message, content: message.content.filter(stays) } : message,
+  );
+  return sound.filter(({ content }) => content.length > 0);
 }

@@ -24,6 +24,7 @@ const OUTPUT = new Set(["message_started", "message_delta", "tool_call"]);
 /** The assistant's message. @param {Turn} turn @returns {Promise<any>} */
 export async function providerTurn(turn) {
   for (let attempt = 1; ; attempt++) {
+    turn.signal?.throwIfAborted();
     const tried = await attempted(turn);
     if (tried.message) return tried.message;
     turn.signal?.throwIfAborted();
@@ -33,13 +34,14 @@ export async function providerTurn(turn) {
 
 /** @param {Turn} turn @returns {Promise<{ message?: any, error?: any, hasOutput: boolean }>} */
 async function attempted({ provider, request, run, signal, emit }) {
+  /** @type {any[]} */
   const content = [];
   let hasOutput = false;
   try {
     for await (const event of provider.generate({ ...request, signal })) {
       if (event.type === "error") throw event.error;
       hasOutput ||= OUTPUT.has(event.type);
-      if (event.type === "message_delta") content.push({ type: "text", text: event.text });
+      if (event.type === "message_delta") say(content, event.text);
       if (event.type === "tool_call") content.push(event);
       emit({ ...event, ...run });
     }
@@ -47,6 +49,13 @@ async function attempted({ provider, request, run, signal, emit }) {
   } catch (error) {
     return { error, hasOutput };
   }
+}
+
+/** One block for words that follow each other: a secret may have come in pieces. @param {any[]} content @param {string} text */
+function say(content, text) {
+  const last = content[content.length - 1];
+  if (last?.type === "text") last.text += text;
+  else content.push({ type: "text", text });
 }
 
 /** Whether it is worth another attempt; then its delay is over. @param {Turn} turn @param {number} attempt @param {unknown} thrown */
