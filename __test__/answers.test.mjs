@@ -214,6 +214,8 @@ test("G10 a Retry-After within the cap is the delay", async () => {
     { headers: { "retry-after-ms": "7" } },
     { retryAfterMs: 7 },
     { headers: { "retry-after": "0.007" } },
+    { headers: { "llm_provider-retry-after": "0.007" } },
+    { headers: { "retry-after-ms": "soon", "retry-after": "0.007" } },
   ]) {
     const { events, result } = await asked([limited(more), "LATER"]);
     assert.equal(result.summary, "LATER");
@@ -229,6 +231,16 @@ test("G10 a Retry-After within the cap is the delay", async () => {
     { headers: 5 },
   ];
   for (const more of nonsense) assert.equal((await asked([limited(more), "LATER"])).result?.summary, "LATER");
+});
+
+test("G10 what is no Retry-After of HTTP is no wish", async () => {
+  for (const value of ["5, 5", "monday 1", "0x1", "", "-1", "Infinity"]) {
+    const { events } = await asked([limited({ headers: { "retry-after": value } }), "LATER"], {
+      retry: { enabled: true, maxRetries: 1, baseDelayMs: 3 },
+    });
+    const waits = events.filter(({ type }) => type === "retry").map(({ delayMs }) => delayMs);
+    assert.deepEqual(waits, [3], value);
+  }
 });
 
 test("isRetryable has its word within the policy", async () => {

@@ -5,6 +5,7 @@
 
 const { binding } = require("./crossing.js");
 const { fromFailure } = require("./errors.js");
+const { retryAfterIn } = require("./retry-after.js");
 
 /** @typedef {import("./request.js").HostSide} HostSide */
 
@@ -143,7 +144,7 @@ function failureOf(thrown) {
     words: words.join(": "),
     ...(code === undefined ? {} : { code }),
     ...(status === undefined ? {} : { status }),
-    ...retryAfter(thrown),
+    ...waitOf(thrown),
   };
 }
 
@@ -153,30 +154,10 @@ function isWord(value) {
 }
 
 /** How long a client's error asks to wait. @param {any} thrown */
-function retryAfter(thrown) {
-  const wishes = [
-    thrown?.retryAfterMs,
-    Number.parseFloat(headerOf(thrown, "retry-after-ms")),
-    waitOf(headerOf(thrown, "retry-after")),
-  ];
-  const wish = wishes.find((ms) => Number.isFinite(ms) && ms >= 0);
+function waitOf(thrown) {
+  const { retryAfterMs: asked = undefined, headers = undefined } = thrown ?? {};
+  const wish = Number.isFinite(asked) && asked >= 0 ? asked : retryAfterIn(headers);
   return wish === undefined ? {} : { retryAfterMs: wish };
-}
-
-/** A header of a client's error, kept as `Headers` or as an object. @param {any} thrown @param {string} name */
-function headerOf(thrown, name) {
-  const { headers } = thrown ?? {};
-  if (headers === null || typeof headers !== "object") return "";
-  if (typeof headers.get === "function") return String(headers.get(name) ?? "");
-  const key = Object.keys(headers).find((own) => own.toLowerCase() === name);
-  return key === undefined ? "" : String(headers[key]);
-}
-
-/** Milliseconds of a `Retry-After`: seconds, or a date. @param {string} value */
-function waitOf(value) {
-  const seconds = Number(value);
-  if (value !== "" && Number.isFinite(seconds)) return seconds * 1_000;
-  return Math.max(0, Date.parse(value) - Date.now());
 }
 
 module.exports = { CAUSES, callbackOf, tell };

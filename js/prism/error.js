@@ -6,6 +6,7 @@ const { required, optional, optionalText } = require("../arguments.js");
 const { binding } = require("../crossing.js");
 const { invalidArgument } = require("../errors.js");
 const { CAUSES } = require("../host.js");
+const { retryAfterIn } = require("../retry-after.js");
 const { printed } = require("../values.js");
 const { isWait, secretsOf } = require("./options.js");
 
@@ -102,9 +103,6 @@ function statusOf(code) {
   return typeof number === "number" ? number : undefined;
 }
 
-/** The headers in which a provider or a gateway says how long to wait. */
-const WAITS = ["retry-after-ms", "retry-after", "llm_provider-retry-after-ms", "llm_provider-retry-after"];
-
 /**
  * The error of a response: its status as `code`, its `Retry-After` as `retryAfterMs`, nothing of its body.
  *
@@ -118,20 +116,10 @@ function httpStatusError(response, given) {
   const options = optional(given, "options") ?? {};
   const message = optionalText(options.message, "options.message") ?? `HTTP ${status}`;
   const [shown] = binding.masked([message], secretsOf(options.secrets, "options.secrets"));
-  const waits = WAITS.flatMap((name) => headerOf(headers, name).map((value) => [name, value]));
-  const [names, values] = [waits.map(([name]) => name), waits.map(([, value]) => value)];
-  const retryAfterMs = binding.retryAfterMs(names, values, Date.now());
+  const wait = retryAfterIn(optional(headers, "response.headers"));
   const error = Object.assign(new Error(shown), { code: status });
   Object.defineProperty(error, "name", { value: "HttpStatusError", configurable: true, writable: true });
-  return typeof retryAfterMs === "number" ? Object.assign(error, { retryAfterMs }) : error;
-}
-
-/** The value of a header, of `Headers` or of a plain object. @param {any} headers @param {string} name @returns {string[]} */
-function headerOf(headers, name) {
-  const all = optional(headers, "response.headers") ?? {};
-  const key = Object.keys(all).find((key) => key.toLowerCase() === name);
-  const value = typeof all.get === "function" ? all.get(name) : key === undefined ? undefined : all[key];
-  return value === undefined || value === null ? [] : [printed(Array.isArray(value) ? value[0] : value)];
+  return wait === undefined ? error : Object.assign(error, { retryAfterMs: wait });
 }
 
 module.exports = { errorToErrorInfo, httpStatusError, isTransientErrorInfo };
