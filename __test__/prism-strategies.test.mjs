@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
+import { createFolder } from "../examples/prism/attention.mjs";
 import {
   createCodingCompactionStrategy,
   createLlmCompactionStrategy,
@@ -113,4 +114,23 @@ test("E122 notes that were taken beforehand are the summary, each with its sourc
   assert.match(masked.summary, /^The parser counts its \*{5}\. \[e1\]/);
   const context = rebuildSessionContext([...entries, ...made]);
   assert.deepEqual([context.summaries, context.messages.length], [[summary], 2]);
+});
+
+test("E122 without a note the words themselves are told: nothing is forgotten", async () => {
+  const strategy = createMemoryCompactionStrategy(() => [], { keepRecentEntries: 1 });
+  const { summary, entries } = await compacted(strategy, talk(3));
+  assert.equal(summary, "user: text 0\nassistant: text 1");
+  assert.equal(entries[0].summary, summary);
+});
+
+test("a message whose content is a text is summarized and folded like any other", async () => {
+  const plain = (/** @type {string} */ role, /** @type {string} */ content) => ({
+    kind: "message",
+    message: { role, content },
+  });
+  const entries = branch([plain("user", "Fix src/a.ts"), plain("assistant", "fixed"), said("user", "go on")]);
+  const strategy = createCodingCompactionStrategy({ keepRecentEntries: 1 });
+  assert.match((await compacted(strategy, entries)).summary, /Fix src\/a\.ts/);
+  const messages = entries.map(({ message }) => message);
+  assert.equal(createFolder().fold(messages, 1).messages.length, 3);
 });

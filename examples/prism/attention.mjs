@@ -1,5 +1,7 @@
 // Folds old tool results of a request when it nears its cap: the cheap step before a compaction.
 
+import { blocksOf } from "./store.mjs";
+
 /** Tokens of plain data, four characters each. @param {unknown} value */
 export const estimateTokens = (value) => Math.ceil(JSON.stringify(value).length / 4);
 
@@ -30,11 +32,11 @@ export function createFolder({ ratio = 0.75, keepLast = 3, state = { folded: [] 
 }
 
 /** @param {any} message @returns {any[]} */
-const resultsOf = ({ content }) => content.filter((/** @type {any} */ { type }) => type === "tool_result");
+const resultsOf = (message) => blocksOf(message).filter(({ type }) => type === "tool_result");
 
 /** The messages are left as they are. @param {any[]} messages @param {Set<string>} folded */
 function stubbed(messages, folded) {
   const stub = (/** @type {any} */ block) =>
     block.type === "tool_result" && folded.has(block.toolCallId) ? { ...block, result: "(folded)" } : block;
-  return messages.map((message) => ({ ...message, content: message.content.map(stub) }));
+  return messages.map((message) => ({ ...message, content: blocksOf(message).map(stub) }));
 }

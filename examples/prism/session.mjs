@@ -11,7 +11,7 @@ import {
   resolveShouldCompact,
 } from "pi-compaction-native/prism";
 import { estimateTokens } from "./attention.mjs";
-import { createMemoryStore, newEntry } from "./store.mjs";
+import { blocksOf, createMemoryStore, newEntry } from "./store.mjs";
 import { providerTurn } from "./turn.mjs";
 
 /**
@@ -243,11 +243,10 @@ class AgentSession {
 
 /** Without results of tools whose calls were compacted: providers refuse them. @param {any[]} messages */
 function withCalls(messages) {
-  const blocks = messages.flatMap(({ content }) => content);
-  const calls = new Set(blocks.filter(({ type }) => type === "tool_call").map(({ id }) => id));
-  const stays = (/** @type {any} */ { type, toolCallId }) => type !== "tool_result" || calls.has(toolCallId);
-  const sound = messages.map((message) =>
-    Array.isArray(message.content) ? { ...message, content: message.content.filter(stays) } : message,
+  const calls = new Set(
+    messages.flatMap(blocksOf).flatMap(({ type, id }) => (type === "tool_call" ? [id] : [])),
   );
+  const stays = (/** @type {any} */ { type, toolCallId }) => type !== "tool_result" || calls.has(toolCallId);
+  const sound = messages.map((message) => ({ ...message, content: blocksOf(message).filter(stays) }));
   return sound.filter(({ content }) => content.length > 0);
 }

@@ -23,3 +23,7 @@ export function newEntry(sessionId, parentId, fields) {
   const parent = parentId === undefined ? {} : { parentId };
   return { id: randomUUID(), ...parent, sessionId, timestamp: new Date().toISOString(), ...fields };
 }
+
+/** The content of a message as blocks; it may be one text. @param {any} message @returns {any[]} */
+export const blocksOf = ({ content }) =>
+  typeof content === "string" ? [{ type: "text", text: content }] : content;

@@ -6,6 +6,7 @@ import {
   rebuildSessionContext,
   redactSecrets,
 } from "pi-compaction-native/prism";
+import { blocksOf } from "./store.mjs";
 
 /**
  * A summary by a model. `generate` is the host's provider; what the summary may take reaches it as
@@ -51,7 +52,9 @@ export function createMemoryCompactionStrategy(notes, { keepRecentEntries = 8 } 
       const lines = notes().filter(({ sourceId }) => known.has(sourceId));
       const text = lines.map(({ text, sourceId }) => `${text} [${sourceId}]`).join("\n");
       const shown = redactSecrets(text, context.secrets ?? []);
-      return withSummary(await frame(name, keepRecentEntries, context), shown);
+      const framed = await frame(name, keepRecentEntries, context);
+      // What nobody took a note of would be forgotten.
+      return lines.length === 0 ? framed : withSummary(framed, shown);
     },
   };
 }
@@ -91,14 +94,14 @@ function withSummary({ entries: [entry] }, summary) {
 }
 
 /** A message as pi writes it. @param {any} message @returns {any[]} */
-function piMessages({ role, content }) {
-  const texts = content.filter((/** @type {any} */ { type }) => type === "text");
+function piMessages(message) {
+  const { role } = message;
+  const of = (/** @type {string} */ kind) => blocksOf(message).filter(({ type }) => type === kind);
+  const [texts, calls, results] = [of("text"), of("tool_call"), of("tool_result")];
   if (role === "user") return [{ role, content: texts }];
-  const calls = content.filter((/** @type {any} */ { type }) => type === "tool_call");
-  const results = content.filter((/** @type {any} */ { type }) => type === "tool_result");
   const said = {
     role,
-    content: [...texts, ...calls.map((/** @type {any} */ call) => ({ ...call, type: "toolCall" }))],
+    content: [...texts, ...calls.map((call) => ({ ...call, type: "toolCall" }))],
   };
   return [...(role === "assistant" ? [said] : []), ...results.map(piResult)];
 }
