@@ -71,8 +71,8 @@ export interface CompactionEntry {
 export interface CompactionContext {
   readonly sessionId: string;
   /**
-   * The entries of the session. Their last one is the leaf, and its ancestors are what is compacted; in a list in which
-   * no entry but a compaction names a parent, each entry follows the one before.
+   * The entries of the session. Their last one is the leaf, and its ancestors are what is compacted. Ahead of the first
+   * that names a parent, compactions aside, each entry follows the one before.
    */
   readonly entries: readonly SessionEntry[];
   /** In the place of the strategy's own. */

@@ -315,6 +315,7 @@ test("middleware", async () => {
     [{}, "summary"],
     [{ summary: "x", entries: "WRONG" }, "entries"],
     [{ summary: "x", entries: [null] }, "entries[0]"],
+    [{ summary: "x", entries: new Array(2) }, "entries[0]"],
     [{ summary: "x", entries: [{ id: "WRONG" }] }, "entries[0].summary"],
   ];
   for (const [answered, field] of wrong) {

@@ -105,6 +105,34 @@ test("an empty summary is none", () => {
   assert.deepEqual(rebuildSessionContext(entries).summaries, []);
 });
 
+test("E101 E123 an entry under the leaf of a list without parents loses none of it", async () => {
+  const entries = talk(6).map(({ parentId: _, ...rest }) => rest);
+  const { entries: made } = await createDefaultCompactionStrategy({ keepRecentEntries: 3 }).compact({
+    ...{ sessionId: "s", entries },
+  });
+  const next = [...entries, ...made, entry("e6", made[0].id, said("user", "text 6"))];
+  const context = rebuildSessionContext(next);
+  assert.deepEqual(context.entries, next);
+  assert.deepEqual(words(context.messages), ["text 3", "text 4", "text 5", "text 6"]);
+});
+
+test("E101 property: an entry under a leaf makes its branch longer by one, and changes nothing else of it", () => {
+  for (let seed = 1; seed <= 300; seed++) {
+    const { pick, between, chance } = random(seed);
+    /** @type {any[]} */
+    const entries = [];
+    const linear = between(0, 5);
+    for (let at = 0; at < 12; at++) {
+      const parent = at < linear || chance(0.1) ? undefined : pick(entries)?.id;
+      entries.push(entry(`e${at}`, parent, said("user", `${at}`)));
+      const leaf = pick(entries).id;
+      const before = rebuildSessionContext(entries, { leafId: leaf }).entries;
+      const under = entry("new", leaf, said("user", "new"));
+      assert.deepEqual(rebuildSessionContext([...entries, under]).entries, [...before, under], `${seed}`);
+    }
+  }
+});
+
 test("another leaf has another branch", () => {
   const entries = [...talk(3), entry("x", "e0", said("user", "x"))];
   assert.deepEqual(words(rebuildSessionContext(entries).messages), ["text 0", "x"]);

@@ -54,7 +54,7 @@ function branchOf(list, name, leafId) {
   const places = placesOf(entries);
   const end = leafId === undefined ? entries.length - 1 : places.get(leafId);
   if (end === undefined) throw invalidArgument("options.leafId", "the id of an entry in the list");
-  const branch = keepsNoParents(entries) ? entries.slice(0, end + 1) : pathTo(end, entries, places);
+  const branch = pathTo(end, entries, places);
   branch.forEach((entry, place) => {
     entry.place = place;
   });
@@ -71,18 +71,26 @@ function placesOf(entries) {
   return places;
 }
 
-/** A list in which only compactions, which are ours, name a parent is one branch in its order. @param {Known[]} entries */
-function keepsNoParents(entries) {
-  return entries.every(({ kind, parent }) => parent === undefined || kind === "compaction");
+/**
+ * How many entries at the beginning of a list follow each other without a word of it: those ahead of the first that
+ * names a parent. Compactions, which are ours, do not count.
+ *
+ * @param {Known[]} entries
+ */
+function unlinked(entries) {
+  const first = entries.findIndex(({ kind, parent }) => parent !== undefined && kind !== "compaction");
+  return first === -1 ? entries.length : first;
 }
 
 /** @param {number} end @param {Known[]} entries @param {Map<string, number>} places */
 function pathTo(end, entries, places) {
+  const start = unlinked(entries);
   const path = [];
-  for (let place = end; place >= 0; ) {
+  let place = end;
+  while (place >= start) {
     const entry = entries[place];
     path.push(entry);
-    if (entry.parent === undefined) break;
+    if (entry.parent === undefined) return path.reverse();
     const parent = entries[place - 1]?.id === entry.parent ? place - 1 : places.get(entry.parent);
     if (parent === undefined) throw entry.isWrong("parentId", "the id of an entry in the list");
     if (path.length === entries.length) {
@@ -90,7 +98,7 @@ function pathTo(end, entries, places) {
     }
     place = parent;
   }
-  return path.reverse();
+  return [...entries.slice(0, place + 1), ...path.reverse()];
 }
 
 /** The message of an entry. @param {Known} known */

@@ -90,7 +90,8 @@ function withoutSecrets(record, secrets) {
 function checkedResult({ summary, entries = [] }) {
   if (typeof summary !== "string") throw invalidArgument("payload.result.summary", "a string");
   if (!Array.isArray(entries)) throw invalidArgument("payload.result.entries", "an array");
-  entries.forEach((entry, at) => {
+  // Of a list with holes each is an entry that is missing.
+  Array.from(entries).forEach((entry, at) => {
     const name = `payload.result.entries[${at}]`;
     if (typeof required(entry, name).summary !== "string")
       throw invalidArgument(`${name}.summary`, "a string");
