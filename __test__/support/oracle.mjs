@@ -1,3 +1,4 @@
+// Where these are not found: npm run install:oracle.
 import * as current from "../oracle/node_modules/pi-0.87/dist/index.js";
 import * as laterCuts from "../oracle/node_modules/pi-1.6/dist/core/compaction/compaction.js";
 import * as laterText from "../oracle/node_modules/pi-1.6/dist/core/compaction/utils.js";

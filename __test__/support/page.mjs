@@ -28,5 +28,8 @@ export const fileOf = (name) => blockOf(ELECTRON, ({ file }) => file === name);
 export const commandOf = (words) =>
   blockOf(ELECTRON, ({ language, text }) => language === "sh" && text.includes(words));
 
-/** The page's settings of a package. @returns {any} */
-export const settings = () => JSON.parse(blockOf(ELECTRON, ({ language }) => language === "json"));
+/** The page's settings of a package, all of its blocks as one. @returns {any} */
+export function settings() {
+  const blocks = blocksOf(ELECTRON).filter(({ language }) => language === "json");
+  return { build: Object.assign({}, ...blocks.map(({ text }) => JSON.parse(text).build)) };
+}
