@@ -197,6 +197,18 @@ test("files of the previous checkpoint are carried on", () => {
   assert.match(run("inspect", join(folder, "carried.jsonl")).stdout, /previous summary/);
 });
 
+test("a session within what its window keeps is told the window, and compacts in a smaller one", () => {
+  const sample = fileURLToPath(new URL("../examples/session.jsonl", import.meta.url));
+  const all = run("compact", sample, "--window", "400000");
+  assert.equal(all.status, 1);
+  assert.match(all.stderr, /^0 messages to summarize, \d+ kept\n/);
+  assert.match(
+    all.stderr,
+    /no_new_history: a window of 400,000 keeps the newest [\d,]+ tokens .*smaller --window/,
+  );
+  assert.equal(run("compact", sample, "--window", "60000").status, 0);
+});
+
 test("what cannot be compacted ends with 1 and why", () => {
   const cases = /** @type {const} */ ([
     ["no_new_history", short],

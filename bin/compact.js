@@ -4,7 +4,7 @@
 
 const { generateCompaction } = require("../index.js");
 const { prepare, refuseCheckpoint } = require("./prepare.js");
-const { openSession, reportLines } = require("./session.js");
+const { failure, openSession, reportLines } = require("./session.js");
 const { count, harmless } = require("./text.js");
 
 /** Limits of a model of which nothing is said, as `contextBudget` has them. */
@@ -56,6 +56,12 @@ function summarizerOf(model, { window, maxOutput }, maxChars) {
  * @property {NamedModel} [model]
  */
 
+/** All that was said stays word for word. @param {import("../index.js").ContextBudget} budget @param {any} limits */
+function refuseShort({ keepRecentTokens }, { window = UNKNOWN.window }) {
+  const kept = `a window of ${count(window)} keeps the newest ${count(keepRecentTokens)} tokens word for word`;
+  throw failure("no_new_history", `${kept}, and the session has no more; a smaller --window cuts sooner`);
+}
+
 /** @param {Request} request */
 async function compact({ path, json, maxChars, model, ...limits }) {
   const session = await openSession(path);
@@ -64,6 +70,7 @@ async function compact({ path, json, maxChars, model, ...limits }) {
   const { budget, preparation, kept } = prepare(session, limits);
   const range = preparation.messagesToSummarize.length + preparation.turnPrefixMessages.length;
   say(`${count(range)} messages to summarize, ${count(kept.length)} kept`);
+  if (range === 0) refuseShort(budget, limits);
   const result = await generateCompaction({
     preparation,
     budget,
