@@ -58,11 +58,13 @@ inEachPi((host, scope) => {
 });
 
 /** @param {Awaited<ReturnType<Awaited<ReturnType<import("./support/pi-guest.mjs").Guest["visit"]>>["seen"]>>} seen */
-function assertLeftToPi({ checkpoints, notified, warnings, thrown }) {
+function assertLeftToPi({ checkpoints, notified, warnings, ledger, thrown }) {
   assert.equal(checkpoints.length, 1);
   assert.match(checkpoints[0].summary, /^STOCK/);
   assert.equal(checkpoints[0].fromHook ?? false, false);
   assert.equal(warnings.length, 1, JSON.stringify(notified));
+  const text = "failed: summary_provider, so pi compacts by itself";
+  assert.deepEqual(ledger.at(-1), { step: "failed", text });
   assert.match(
     warnings[0],
     /wrote no checkpoint \(summary_provider\), so pi compacts by itself: .*\n401.*says no/,

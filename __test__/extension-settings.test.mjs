@@ -135,12 +135,13 @@ function budgetsOf(settings) {
   return refineBudgets({ mainModel: MAIN, summaryModel: SUMMARY, reserveTokens: RESERVE, settings });
 }
 
-/** @param {Pick<import("./support/pi-guest.mjs").Outcome, "answer" | "checkpoints" | "warnings" | "thrown">} outcome @param {RegExp} told */
-function assertTold({ answer, checkpoints, warnings, thrown }, told) {
+/** @param {Pick<import("./support/pi-guest.mjs").Outcome, "answer" | "checkpoints" | "warnings" | "ledger" | "thrown">} outcome @param {RegExp} told */
+function assertTold({ answer, checkpoints, warnings, ledger, thrown }, told) {
   assert.equal(answer.success, true);
   assert.equal(checkpoints[0].fromHook ?? false, false);
   assert.equal(warnings.length, 1, JSON.stringify(warnings));
   assert.match(warnings[0], told);
   assert.match(warnings[0], /^refine-compact: pi-compaction-native\.json .*; pi compacts by itself\.$/);
+  assert.deepEqual(ledger, [{ step: "stock", text: warnings[0].replace("refine-compact: ", "") }]);
   assert.deepEqual(thrown, []);
 }

@@ -33,7 +33,7 @@ inEachPi((host, scope) => {
 
   test("D12 D106 a model that pi has no more: a warning, and stock", async () => {
     const outcome = await guest.compact({ chosen: { model: "fake/gone" } });
-    assertStock(outcome);
+    assertStock(outcome, outcome.warnings);
     assert.equal(outcome.warnings.length, 1);
     assert.match(outcome.warnings[0], /^refine-compact: fake\/gone is no model of pi any more/);
   });
@@ -43,7 +43,7 @@ inEachPi((host, scope) => {
     const named = await guest.compact({ chosen: { model: "fake/auto" } });
     const followed = await guest.compact({ chosen: { model: "session" }, model: "auto" });
     for (const outcome of [named, followed]) {
-      assertStock(outcome);
+      assertStock(outcome, outcome.warnings);
       assert.equal(outcome.warnings.length, 1);
       assert.match(outcome.warnings[0], /^refine-compact: fake\/auto is a virtual model/);
     }
@@ -112,11 +112,12 @@ function traceOf({ requests, checkpoints, answer, entries }, { home }) {
 const withoutIds = (body) =>
   body.replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(-\d+)?/g, "ID");
 
-/** @param {import("./support/pi-guest.mjs").Outcome} outcome */
-function assertStock({ requests, checkpoints, ledger, answer, thrown }) {
+/** @param {import("./support/pi-guest.mjs").Outcome} outcome @param {string[]} told also stays in the session */
+function assertStock({ requests, checkpoints, ledger, answer, thrown }, told = []) {
   assert.equal(answer.success, true, JSON.stringify(answer));
   assert.ok(requests.length > 0);
   for (const { json } of requests) assert.equal(json.model, "chat", "D12 never a silent switch");
   assert.equal(checkpoints[0].fromHook ?? false, false);
-  assert.deepEqual([ledger, thrown], [[], []]);
+  const lines = told.map((words) => ({ step: "stock", text: words.replace("refine-compact: ", "") }));
+  assert.deepEqual([ledger, thrown], [lines, []]);
 }

@@ -1,6 +1,7 @@
 // The package's native core. It is loaded when a compaction first needs it, so that pi starts as fast as without it.
 
 import { createRequire } from "node:module";
+import { type Ledger, STOCK } from "./ledger.ts";
 
 export type Core = typeof import("../../index.js");
 
@@ -15,9 +16,11 @@ export function loadCore(): Core | Error {
   }
 }
 
-/** Says once that there is no core. */
-export function tellMissing(error: Error, notify: (message: string) => void): void {
+/** Says once that there is no core; why, which names folders of this machine, goes into no file. */
+export function tellMissing(error: Error, ledger: Ledger): void {
   if (isTold) return;
   isTold = true;
-  notify(`The native core cannot be loaded, so pi compacts by itself. ${error.message}`);
+  const what = "The native core cannot be loaded, so pi compacts by itself.";
+  ledger.record(STOCK, what);
+  ledger.notify(`${what} ${error.message}`, "warning");
 }

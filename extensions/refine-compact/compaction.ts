@@ -8,7 +8,7 @@ import type {
 import { VERSION } from "@earendil-works/pi-coding-agent";
 import type { CompactionResult, RefineSettings } from "../../index.js";
 import { type Core, loadCore, tellMissing } from "./addon.ts";
-import { Ledger } from "./ledger.ts";
+import { Ledger, STOCK } from "./ledger.ts";
 import { assertKey, type Model, nameOf, resolveModel } from "./model.ts";
 import { readSettings, SETTINGS_NAME, type Settings } from "./settings.ts";
 import { tellStep, totalOf } from "./steps.ts";
@@ -39,12 +39,12 @@ export async function compaction(hook: Hook): Promise<Answer> {
   const isManual = reasonOf(hook.event) === "manual";
   const core = loadCore();
   if (core instanceof Error) {
-    tellMissing(core, (message) => ledger.notify(message, "warning"));
+    tellMissing(core, ledger);
     return undefined;
   }
   const resolved = resolveModel(settings.model, hook.ctx);
   if ("message" in resolved) {
-    ledger.notify(resolved.message, resolved.level);
+    ledger.line(STOCK, resolved.message, resolved.level);
     return undefined;
   }
   const run = new Run(hook, core, resolved.model, refineOf(core, settings, ledger), ledger);
@@ -112,8 +112,8 @@ class Run {
       return { cancel: true };
     }
     const { code = "internal", message } = error as { code?: string; message: string };
-    this.#ledger.record("failed", `failed: ${code}`);
     const then = isManual ? "" : ", so pi compacts by itself";
+    this.#ledger.record("failed", `failed: ${code}${then}`);
     const heard = this.#heard.replace(/\s+/g, " ").slice(0, MOST_HEARD);
     const words = [`${nameOf(this.#model)} wrote no checkpoint (${code})${then}: ${message}`, heard];
     this.#ledger.notify(words.join("\n").trim(), isManual ? "error" : "warning");
@@ -128,7 +128,7 @@ function settingsOf(ledger: Ledger): Settings | undefined {
     return readSettings();
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    ledger.notify(`${SETTINGS_NAME} ${why}; pi compacts by itself.`, "warning");
+    ledger.line(STOCK, `${SETTINGS_NAME} ${why}; pi compacts by itself.`, "warning");
     return undefined;
   }
 }

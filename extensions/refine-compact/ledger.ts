@@ -5,6 +5,8 @@ import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-a
 import { Text } from "@earendil-works/pi-tui";
 
 export const ENTRY_TYPE = "refine-compact";
+/** Step of a line that says why pi compacts by itself: pi draws anew after that, and a notification is gone. */
+export const STOCK = "stock";
 
 /** Of one line; `step` names the event of the core, or how the run ended. */
 export interface LedgerLine {
