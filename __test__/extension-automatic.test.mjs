@@ -2,10 +2,13 @@
 
 import assert from "node:assert/strict";
 import test, { before } from "node:test";
+import { fileURLToPath } from "node:url";
 import { guestOf } from "./support/pi-guest.mjs";
-import { SMALL } from "./support/pi-home.mjs";
+import { EXTENSION, SMALL } from "./support/pi-home.mjs";
 import { inEachPi } from "./support/pi-hosts.mjs";
 
+/** In pi 0.74 it is the call stack that says who asked: it must hold beside extensions that change stacks. */
+const STACKLESS = fileURLToPath(new URL("./support/extensions/stackless.ts", import.meta.url));
 const USAGE = { prompt_tokens: 190_000, completion_tokens: 10, total_tokens: 190_010 };
 /** A reply after which the context counts as full. */
 const FULL = { text: "Done.", usage: USAGE };
@@ -23,7 +26,8 @@ inEachPi((host, scope) => {
   /** @type {import("./support/pi-guest.mjs").Guest} */
   let guest;
   before(async () => {
-    guest = await guestOf(scope, host, { compaction: { enabled: true } });
+    const extensions = [STACKLESS, EXTENSION];
+    guest = await guestOf(scope, host, { compaction: { enabled: true } }, { extensions });
   });
 
   /** A prompt, and the compaction that follows or precedes it. @param {import("./support/pi-guest.mjs").Visit} visit */

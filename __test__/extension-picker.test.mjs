@@ -1,7 +1,7 @@
 // `/compact-model` where pi draws no terminal: a plain selection by the host, and what is written.
 
 import assert from "node:assert/strict";
-import { lstatSync, readdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import test, { before } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -92,6 +92,26 @@ inEachPi((host, scope) => {
     await picked({ value: SMALL });
     assert.ok(lstatSync(home.settings).isSymbolicLink());
     assert.deepEqual(JSON.parse(readFileSync(target, "utf8")), { model: SMALL });
+    rmSync(target);
+    await picked({ value: "session" });
+    assert.ok(lstatSync(home.settings).isSymbolicLink(), "one that leads nowhere yet too");
+    assert.deepEqual(JSON.parse(readFileSync(target, "utf8")), { model: "session" });
+  });
+
+  test("a choice that is made after pi has left the session", async () => {
+    const { home, pi } = guest;
+    home.choose(undefined);
+    const heard = pi.lines.length;
+    pi.ask({ type: "prompt", message: "/compact-model" }).catch(() => {});
+    const asked = await pi.next(({ method }) => method === "select", "the selection", heard);
+    await pi.ask({ type: "switch_session", sessionPath: home.session() });
+    pi.write({ type: "extension_ui_response", id: asked.id, value: SMALL });
+    await pi.ask({ type: "get_state" });
+    assert.deepEqual(
+      pi.lines.slice(heard).filter(({ type }) => type === "extension_error"),
+      [],
+    );
+    assert.deepEqual(written(), { model: SMALL });
   });
 
   test("the choice holds from the next compaction on", async () => {

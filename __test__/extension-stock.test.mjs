@@ -38,6 +38,13 @@ inEachPi((host, scope) => {
     assert.match(outcome.warnings[0], /^refine-compact: fake\/gone is no model of pi any more/);
   });
 
+  test("D12 a provider with a slash in its name is one that pi has", async (t) => {
+    const own = await guestOf(t, host, { provider: "gateway/eu" });
+    const { checkpoints, warnings } = await own.compact({ chosen: { model: "gateway/eu/small" } });
+    assert.deepEqual(warnings, []);
+    assert.equal(checkpoints[0].details.refineCompactModel, "gateway/eu/small");
+  });
+
   const skip = !hasVirtual && `pi ${host.version} has no virtual models`;
   test("D11 D106 a virtual summarizer: a warning, and stock", { skip }, async () => {
     const named = await guest.compact({ chosen: { model: "fake/auto" } });

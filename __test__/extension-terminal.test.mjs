@@ -14,6 +14,8 @@ const MANY = Array.from({ length: 40 }, (_, index) => ({
   id: `${LONG_ID}-${index}`,
   name: `Filler ${index}`,
 }));
+/** Longer than a line, of two columns a character, and of more than one line. */
+const ODD = [{ id: "x".repeat(500) }, { id: "\u6A21".repeat(90) }, { id: "two\nlines", name: "of\ttwo" }];
 const TITLE = "Who writes compactions?";
 const ROWS = 24;
 
@@ -27,7 +29,7 @@ inEachPi((host, scope) => {
   /** @type {Terminal} */
   let terminal;
   before(async () => {
-    home = await homeOf(scope, { models: [...MODELS, ...MANY] });
+    home = await homeOf(scope, { models: [...MODELS, ...MANY, ...ODD] });
     const command = [host.node, host.cli, ...flagsOf(home.session(), [EXTENSION])];
     const env = environmentOf(home);
     terminal = await Terminal.open(scope, { command, cwd: home.cwd, env, columns: 100, rows: ROWS });
@@ -49,7 +51,7 @@ inEachPi((host, scope) => {
     const screen = await terminal.sees(has("→ session"), "the choice as it is");
     const top = screen.findIndex((line) => line.includes(TITLE));
     assert.ok(top > 0, "D117 compact: something of the session is still seen");
-    assert.ok(has("(2/44)")(screen), screen.join("\n"));
+    assert.ok(has("(2/47)")(screen), screen.join("\n"));
     assert.ok(has(`${LONG_ID}-0 `)(screen), "an id is seen to its end");
     await terminal.type("smll");
     const filtered = await terminal.sees(
@@ -67,7 +69,7 @@ inEachPi((host, scope) => {
     await terminal.sees(has(`→ ${SMALL}`), "the choice as it is");
     await terminal.resize(36, 10);
     const fits = (/** @type {string[]} */ now) =>
-      has(TITLE)(now) && has(`→ ${SMALL}`)(now) && has("(4/44)")(now);
+      has(TITLE)(now) && has(`→ ${SMALL}`)(now) && has("(4/47)")(now);
     await terminal.sees(fits, "title, choice and place in the small screen");
     await terminal.press("Down");
     await terminal.sees(has("→ fake/gateway"), "the next");
@@ -75,6 +77,17 @@ inEachPi((host, scope) => {
     await terminal.sees((now) => !has(TITLE)(now), "the end of the picker");
     assert.deepEqual(written(), { model: SMALL }, "Escape changes nothing");
     await terminal.resize(100, ROWS);
+  });
+
+  test("D117 names that do not fit a line", async () => {
+    await enter("/compact-model");
+    await terminal.sees(has(`→ ${SMALL}`), "the choice as it is");
+    for (let up = 0; up < 4; up += 1) await terminal.press("Up");
+    const screen = await terminal.sees(has(/→ fake\/two.lines/), "the last, on one line");
+    assert.ok(has("(47/47)")(screen), screen.join("\n"));
+    assert.ok(has(/^ {2}fake\/x+$/m)(screen) && has(/^ {2}fake\/\u6A21+$/m)(screen), screen.join("\n"));
+    await terminal.press("Escape");
+    await terminal.sees((now) => !has(TITLE)(now), "the end of the picker");
   });
 
   test("a name that no model has", async () => {

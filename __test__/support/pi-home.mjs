@@ -25,9 +25,10 @@ export const MODELS = [
 
 /**
  * @param {import("./pi-hosts.mjs").Scope} scope whose end removes it
- * @param {{ compaction?: object, models?: object[] }} how settings of pi over those that leave compacting to the tests
+ * @param {{ compaction?: object, models?: object[], provider?: string }} how settings of pi over those that leave
+ *   compacting to the tests; `provider` is one more, with the same models
  */
-export async function homeOf(scope, { compaction = {}, models = MODELS } = {}) {
+export async function homeOf(scope, { compaction = {}, models = MODELS, provider = "fake" } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "pi-compaction-host-"));
   scope.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   const agent = join(folder, "agent");
@@ -41,9 +42,8 @@ export async function homeOf(scope, { compaction = {}, models = MODELS } = {}) {
   const { baseUrl } = server.model;
   const write = (/** @type {string} */ name, /** @type {object} */ value) =>
     writeFileSync(join(agent, name), JSON.stringify(value));
-  write("models.json", {
-    providers: { fake: { baseUrl, api: "openai-completions", apiKey: KEY, models } },
-  });
+  const fake = { baseUrl, api: "openai-completions", apiKey: KEY, models };
+  write("models.json", { providers: { fake, [provider]: fake } });
   write("settings.json", {
     compaction: { enabled: false, keepRecentTokens: 4_000, ...compaction },
     retry: { enabled: false },

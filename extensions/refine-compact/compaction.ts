@@ -9,14 +9,12 @@ import { VERSION } from "@earendil-works/pi-coding-agent";
 import type { CompactionResult, RefineSettings } from "../../index.js";
 import { type Core, loadCore, tellMissing } from "./addon.ts";
 import { Ledger, STOCK } from "./ledger.ts";
+import { messageOf } from "./message.ts";
 import { assertKey, type Model, nameOf, resolveModel } from "./model.ts";
 import { readSettings, SETTINGS_NAME, type Settings } from "./settings.ts";
 import { tellStep, totalOf } from "./steps.ts";
 import { summarizerOf } from "./summarizer.ts";
 import type { Turnstile } from "./turnstile.ts";
-
-/** Some clients say a whole page. */
-const MOST_HEARD = 300;
 
 type Preparation = SessionBeforeCompactEvent["preparation"];
 /** `undefined`: pi compacts by itself. */
@@ -111,12 +109,11 @@ class Run {
       this.#ledger.line("aborted", "given up");
       return { cancel: true };
     }
-    const { code = "internal", message } = error as { code?: string; message: string };
+    const { code = "internal" } = error as { code?: string };
     const then = isManual ? "" : ", so pi compacts by itself";
     this.#ledger.record("failed", `failed: ${code}${then}`);
-    const heard = this.#heard.replace(/\s+/g, " ").slice(0, MOST_HEARD);
-    const words = [`${nameOf(this.#model)} wrote no checkpoint (${code})${then}: ${message}`, heard];
-    this.#ledger.notify(words.join("\n").trim(), isManual ? "error" : "warning");
+    const words = `${nameOf(this.#model)} wrote no checkpoint (${code})${then}: ${messageOf(error)}`;
+    this.#ledger.notify(`${words}\n${this.#heard}`.trim(), isManual ? "error" : "warning");
     if (isManual) return { cancel: true };
     return undefined;
   }
@@ -127,8 +124,7 @@ function settingsOf(ledger: Ledger): Settings | undefined {
   try {
     return readSettings();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    ledger.line(STOCK, `${SETTINGS_NAME} ${why}; pi compacts by itself.`, "warning");
+    ledger.line(STOCK, `${messageOf(error)}; pi compacts by itself.`, "warning");
     return undefined;
   }
 }
@@ -145,5 +141,16 @@ function refineOf(core: Core, { refine }: Settings, ledger: Ledger): RefineSetti
 function reasonOf(event: SessionBeforeCompactEvent): string {
   const { reason } = event as { reason?: string };
   if (reason !== undefined) return reason;
-  return new Error().stack?.includes("_runAutoCompaction") ? "threshold" : "manual";
+  return callers().includes("_runAutoCompaction") ? "threshold" : "manual";
+}
+
+/** The call stack, whatever the host or another extension has made of stacks. */
+function callers(): string {
+  const { stackTraceLimit, prepareStackTrace } = Error;
+  try {
+    Object.assign(Error, { stackTraceLimit: 20, prepareStackTrace: undefined });
+    return new Error().stack ?? "";
+  } finally {
+    Object.assign(Error, { stackTraceLimit, prepareStackTrace });
+  }
 }

@@ -4,7 +4,7 @@
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { Text } from "@earendil-works/pi-tui";
 
-export const ENTRY_TYPE = "refine-compact";
+const ENTRY_TYPE = "refine-compact";
 /** Step of a line that says why pi compacts by itself: pi draws anew after that, and a notification is gone. */
 export const STOCK = "stock";
 
@@ -61,17 +61,21 @@ export class Ledger {
 
   /** A line of the session alone. */
   record(step: string, text: string): void {
-    this.#ifAlive(() => this.#pi.appendEntry<LedgerLine>(ENTRY_TYPE, { step, text }));
+    ifAlive(() => this.#pi.appendEntry<LedgerLine>(ENTRY_TYPE, { step, text }));
   }
 
   notify(message: string, level: Level): void {
-    this.#ifAlive(() => this.#ctx.ui.notify(`refine-compact: ${message}`, level));
+    notify(this.#ctx, message, level);
   }
+}
 
-  /** After a switch of the session or a reload, pi's objects throw: there is nobody to tell then. */
-  #ifAlive(tell: () => void): void {
-    try {
-      tell();
-    } catch {}
-  }
+export function notify(ctx: ExtensionContext, message: string, level: Level): void {
+  ifAlive(() => ctx.ui.notify(`refine-compact: ${message}`, level));
+}
+
+/** After a switch of the session or a reload, pi's objects throw: there is nobody to tell then. */
+function ifAlive(tell: () => void): void {
+  try {
+    tell();
+  } catch {}
 }

@@ -37,7 +37,7 @@ export function assertKey(model: Model, ctx: ExtensionContext): void {
 
 export const nameOf = (model: { provider: string; id: string }): string => `${model.provider}/${model.id}`;
 
+/** By its whole name: the name of a provider may have a slash in it, as ids have. */
 function find(choice: string, ctx: ExtensionContext): Model | undefined {
-  const slash = choice.indexOf("/");
-  return ctx.modelRegistry.find(choice.slice(0, slash), choice.slice(slash + 1));
+  return ctx.modelRegistry.getAll().find((model) => nameOf(model) === choice);
 }

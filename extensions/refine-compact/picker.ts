@@ -2,6 +2,8 @@
 
 import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
 import type { SelectItem } from "@earendil-works/pi-tui";
+import { notify } from "./ledger.ts";
+import { messageOf } from "./message.ts";
 import { isVirtual, nameOf } from "./model.ts";
 import { PickerView } from "./picker-view.ts";
 import { readSettings, SETTINGS_NAME, writeModel } from "./settings.ts";
@@ -15,10 +17,9 @@ export async function pickModel(ctx: ExtensionCommandContext): Promise<void> {
     const chosen = await ask(ctx, choicesOf(ctx), readSettings().model ?? OFF);
     if (chosen === undefined) return;
     writeModel(chosen === OFF ? null : chosen);
-    ctx.ui.notify(`refine-compact: ${chosen} from the next compaction on (${SETTINGS_NAME})`, "info");
+    notify(ctx, `${chosen} from the next compaction on (${SETTINGS_NAME})`, "info");
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    ctx.ui.notify(`refine-compact: ${SETTINGS_NAME} ${why}`, "error");
+    notify(ctx, messageOf(error), "error");
   }
 }
 
@@ -27,9 +28,16 @@ function choicesOf(ctx: ExtensionCommandContext): SelectItem[] {
   return [
     { value: OFF, label: OFF, description: "pi itself" },
     { value: "session", label: "session", description: "the chat's model" },
-    ...models.map((model) => ({ value: nameOf(model), label: nameOf(model), description: model.name })),
+    ...models.map((model) => ({
+      value: nameOf(model),
+      label: drawable(nameOf(model)),
+      description: drawable(model.name),
+    })),
   ];
 }
+
+/** On one line, and without commands to the terminal: names come from providers and from files. */
+const drawable = (name: string): string => name.replace(/\p{Cc}/gu, "\uFFFD");
 
 /** In the terminal a list with a filter; elsewhere `custom` draws nothing, and the host's own selection serves. */
 async function ask(

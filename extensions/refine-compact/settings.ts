@@ -10,7 +10,11 @@ const MOST_BYTES = 65_536;
 const WANTED_MODEL = 'null, "session" or "provider/id"';
 
 /** A file that cannot be used; the message is for the user. */
-export class SettingsError extends Error {}
+class SettingsError extends Error {
+  constructor(why: string) {
+    super(`${SETTINGS_NAME} ${why}`);
+  }
+}
 
 export interface Settings {
   /** Who summarizes: `null` for pi itself, `"session"` for the chat's model, `"provider/id"`. */
@@ -33,11 +37,10 @@ export function writeModel(model: string | null): void {
   const path = settingsPath();
   const text = `${JSON.stringify({ ...readObject(path), model }, null, 2)}\n`;
   try {
-    // Beside the file itself, where the name is a link to it.
     const target = targetOf(path);
-    const draft = `${target}.${process.pid}.tmp`;
-    writeFileSync(draft, text);
-    renameSync(draft, target);
+    // Where nothing is yet, no other pi reads half of it; and a link that leads nowhere is followed.
+    if (target === undefined) writeFileSync(path, text);
+    else replace(target, text);
   } catch (error) {
     throw new SettingsError(`cannot be written (${codeOf(error)})`);
   }
@@ -79,11 +82,19 @@ function parse(text: string): unknown {
   }
 }
 
-function targetOf(path: string): string {
+/** Another pi reads the old text or the new. */
+function replace(target: string, text: string): void {
+  const draft = `${target}.${process.pid}.tmp`;
+  writeFileSync(draft, text);
+  renameSync(draft, target);
+}
+
+/** The file itself, where the name is a link to it; `undefined` where there is none. */
+function targetOf(path: string): string | undefined {
   try {
     return realpathSync(path);
   } catch {
-    return path;
+    return undefined;
   }
 }
 

@@ -2,6 +2,8 @@
 
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { CallbackSummarizer, SummaryAnswer, SummaryCallOptions, SummaryContext } from "../../index.js";
+import { heardOf } from "./heard.ts";
+import { messageOf } from "./message.ts";
 import type { Model } from "./model.ts";
 
 type Registry = ExtensionContext["modelRegistry"];
@@ -17,7 +19,7 @@ type CompleteSimple = (
   options: SummaryCallOptions & { apiKey?: string | undefined; headers?: object | undefined },
 ) => Promise<SummaryAnswer>;
 
-/** @param hear what pi's client said of a request that failed */
+/** @param hear what pi's client said of a request that failed; nothing of one that did not */
 export function summarizerOf(
   model: Model,
   registry: Registry,
@@ -28,16 +30,31 @@ export function summarizerOf(
     ? (context, options) => streamSimple.call(registry, model, context, options).result()
     : (context, options) => completeWithKey(model, registry, context, options);
   const complete: Complete = async (context, options) => {
+    const tell = async (said: string) =>
+      hear(heardOf(said, JSON.stringify(context), await secretsOf(model, registry)));
     try {
       const answer = await ask(context, options);
-      if (answer.stopReason === "error") hear(answer.errorMessage ?? "");
+      if (answer.stopReason === "error") await tell(answer.errorMessage ?? "");
+      else hear("");
       return answer;
     } catch (error) {
-      hear(error instanceof Error ? error.message : String(error));
+      await tell(messageOf(error));
       throw error;
     }
   };
   return { kind: "callback", model, complete };
+}
+
+/** Keys and headers of a request to the model. */
+async function secretsOf(model: Model, registry: Registry): Promise<string[]> {
+  try {
+    const auth = await registry.getApiKeyAndHeaders(model);
+    if (!auth.ok) return [];
+    const headers = Object.values(auth.headers ?? {}).filter((value) => typeof value === "string");
+    return auth.apiKey === undefined ? headers : [...headers, auth.apiKey];
+  } catch {
+    return [];
+  }
 }
 
 /** pi 0.74: its registry knows keys and headers, and pi-ai makes the request. */
