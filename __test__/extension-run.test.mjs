@@ -43,6 +43,7 @@ inEachPi((host, scope) => {
     const said = userTexts(run.entries, run.answer.data.firstKeptEntryId);
     assert.ok(said.length > 3);
     for (const text of said) assert.ok(texts.includes(text.slice(0, 200)), `D13 ${text.slice(0, 60)}`);
+    assert.equal(texts.includes("[Assistant thinking]: "), host.version !== "1.6.0", "in the words of this pi");
   });
 
   test("D5 D82 D86 D87 the summary stands in pi's session, framed", () => {
@@ -122,8 +123,9 @@ inEachPi((host, scope) => {
   });
 
   test("D113 D114 splits and compressions stand in the ledger", async () => {
-    const steps = [({ index, prompt }) => (index === 0 ? CUT_OFF : isChunk(prompt) ? LONG : "SHORT")];
+    const steps = [({ index, prompt }) => (index === 0 ? CUT_OFF_LATE : isChunk(prompt) ? LONG : "SHORT")];
     const chosen = { model: SMALL, summaryCeilingTokens: 3_000 };
+    const begun = Date.now();
     const { ledger, checkpoints } = await guest.compact({ chosen, steps });
     const split = ledger.find(({ step }) => step === "split");
     assert.match(split.text, /^chunk 1\/\d+ halved, level 1: its answer was cut off$/, "D113");
@@ -133,6 +135,8 @@ inEachPi((host, scope) => {
     assert.ok(details.retrySplits >= 1 && details.shrinkCount >= 1);
     const counts = /(\d+) splits?, (\d+) compressions?/.exec(ledger.at(-1).text).slice(1).map(Number);
     assert.deepEqual(counts, [details.retrySplits, details.shrinkCount], "D114");
+    const seconds = Number(/, (\d+\.\d) s,/.exec(ledger.at(-1).text)?.[1]);
+    assert.ok(seconds >= 0.2 && seconds <= (Date.now() - begun) / 1000 + 0.1, "D114 elapsed");
   });
 
   test("a second compaction carries the first on", async () => {
@@ -164,7 +168,7 @@ inEachPi((host, scope) => {
   });
 });
 
-const CUT_OFF = { text: "half a summ", ending: /** @type {const} */ ("length") };
+const CUT_OFF_LATE = { text: "half a summ", ending: /** @type {const} */ ("length"), beforeMs: 250 };
 const LONG = "LONG ".repeat(3_000);
 /** @param {string} prompt */
 const isChunk = (prompt) => prompt.includes("<conversation>");
