@@ -43,7 +43,11 @@ inEachPi((host, scope) => {
     const said = userTexts(run.entries, run.answer.data.firstKeptEntryId);
     assert.ok(said.length > 3);
     for (const text of said) assert.ok(texts.includes(text.slice(0, 200)), `D13 ${text.slice(0, 60)}`);
-    assert.equal(texts.includes("[Assistant thinking]: "), host.version !== "1.6.0", "in the words of this pi");
+    assert.equal(
+      texts.includes("[Assistant thinking]: "),
+      host.version !== "1.6.0",
+      "in the words of this pi",
+    );
   });
 
   test("D5 D82 D86 D87 the summary stands in pi's session, framed", () => {
