@@ -1,9 +1,10 @@
 // `/compact-model` where pi draws no terminal: a plain selection by the host, and what is written.
 
 import assert from "node:assert/strict";
-import { lstatSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import test, { before } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { guestOf } from "./support/pi-guest.mjs";
 import { EXTENSION, SMALL } from "./support/pi-home.mjs";
@@ -111,6 +112,8 @@ inEachPi((host, scope) => {
       pi.lines.slice(heard).filter(({ type }) => type === "extension_error"),
       [],
     );
+    // The answer is a line of its own, and nothing tells when it was heard.
+    for (let tries = 0; tries < 200 && !existsSync(home.settings); tries++) await wait(25);
     assert.deepEqual(written(), { model: SMALL });
   });
 
