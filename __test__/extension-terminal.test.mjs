@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test, { before } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { EXTENSION, environmentOf, homeOf, MODELS, SMALL } from "./support/pi-home.mjs";
 import { inEachPi } from "./support/pi-hosts.mjs";
 import { flagsOf } from "./support/pi-rpc.mjs";
@@ -40,7 +41,12 @@ inEachPi((host, scope) => {
   async function enter(command) {
     await terminal.type(`${command} `);
     await terminal.sees(has(command), command);
-    await terminal.press("Enter");
+    const stands = (/** @type {string[]} */ now) => now.some((line) => line.trim() === command);
+    // A list of completions that is still being made takes the first one.
+    for (let tries = 0; tries < 20 && stands(await terminal.screen()); tries++) {
+      await terminal.press("Enter");
+      await wait(500);
+    }
   }
 
   const written = () => JSON.parse(readFileSync(home.settings, "utf8"));
