@@ -8,13 +8,14 @@ import { random } from "./support/random.mjs";
 import {
   assertAnswers,
   assertReading,
+  changeBoth,
   openSession,
   openUntouched,
   realSessions,
   sessionFolder,
 } from "./support/session-open.mjs";
 import { asPiReads, told } from "./support/session-oracle.mjs";
-import { branchOf, jsonOf, sessionTree, stored, storedMessages } from "./support/session-trees.mjs";
+import { branchOf, jsonOf, sessionTree, stored } from "./support/session-trees.mjs";
 import { soundTranscript } from "./support/sound.mjs";
 import { compaction } from "./support/transcript-calls.mjs";
 
@@ -218,21 +219,7 @@ test("it is a transcript: appended, truncated, replaced, looked at through range
     const before = session.range();
     const kept = plain.slice();
     for (let edits = rng.between(1, 6); edits > 0; edits--) {
-      const added = storedMessages(rng, 5);
-      const at = rng.between(0, Math.max(0, plain.length - 1));
-      const kind = plain.length === 0 ? 0 : rng.between(0, 2);
-      if (kind === 0) {
-        session.append(...added);
-        plain.push(...added);
-      } else if (kind === 1) {
-        session.truncate(at);
-        plain.length = at;
-      } else {
-        const message = added[0] ?? { role: "user", content: "new" };
-        session.replace(at, message);
-        plain[at] = message;
-        assert.ok([...session.range(at, at + 1)][0] === message, "the caller's own object");
-      }
+      changeBoth(rng, session, plain);
       assert.equal(session.length, plain.length);
       assert.deepEqual([...session], plain, `seed ${seed}`);
       assertAnswers(session, plain, seed * 10 + edits);

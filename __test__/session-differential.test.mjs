@@ -11,12 +11,12 @@ import { mixedTree } from "./support/session-mixed.mjs";
 import {
   assertAnswers,
   assertReading,
+  changeBoth,
   openSession,
   openUntouched,
   sessionFolder,
 } from "./support/session-open.mjs";
 import { asPiReads, told } from "./support/session-oracle.mjs";
-import { storedMessages } from "./support/session-trees.mjs";
 
 /** @typedef {import("./support/random.mjs").Random} Random */
 /** @typedef {import("./support/transcripts.mjs").Message} Message */
@@ -73,26 +73,6 @@ test("mixed trees in any spelling, by every leaf, are pi's", HANG, async () => {
   assertSeen("trees", seen, { gaps: 150, skipped: 250, linear: 150 });
 });
 
-/** A change of a transcript and of the plain list beside it. @param {Random} rng @param {any} session @param {Message[]} plain */
-function change(rng, session, plain) {
-  const kind = plain.length === 0 ? 0 : rng.between(0, 3);
-  const at = rng.between(0, Math.max(0, plain.length - 1));
-  const added = storedMessages(rng, 5);
-  if (kind === 0) {
-    session.append(...added);
-    plain.push(...added);
-  } else if (kind === 1) {
-    session.truncate(at);
-    plain.length = at;
-  } else {
-    // Its own message, read from the file, or another.
-    const message =
-      kind === 2 ? [...session.range(at, at + 1)][0] : (added[0] ?? { role: "user", content: "" });
-    session.replace(at, message);
-    plain[at] = message;
-  }
-}
-
 test("changed after it was opened, it and its earlier ranges answer as the lists do", HANG, async () => {
   const seen = { sessions: 0, changes: 0, ranges: 0 };
   for (let seed = 20_000; seed < 20_500; seed++) {
@@ -105,7 +85,7 @@ test("changed after it was opened, it and its earlier ranges answer as the lists
       const start = rng.between(0, plain.length);
       const end = rng.between(start, plain.length);
       ranges.push([session.range(start, end), plain.slice(start, end)]);
-      change(rng, session, plain);
+      changeBoth(rng, session, plain);
       assert.equal(session.length, plain.length, `seed ${seed}`);
       assert.deepEqual(told([...session]), told(plain), `seed ${seed}`);
       assertAnswers(session, plain, seed * 10 + changes);

@@ -5,7 +5,7 @@
 
 const { binding } = require("./crossing.js");
 const { fromFailure } = require("./errors.js");
-const { retryAfterIn } = require("./retry-after.js");
+const { isWait, retryAfterIn } = require("./retry-after.js");
 
 /** @typedef {import("./request.js").HostSide} HostSide */
 
@@ -156,7 +156,7 @@ function isWord(value) {
 /** How long a client's error asks to wait. @param {any} thrown */
 function waitOf(thrown) {
   const { retryAfterMs: asked = undefined, headers = undefined } = thrown ?? {};
-  const wish = Number.isFinite(asked) && asked >= 0 ? asked : retryAfterIn(headers);
+  const wish = isWait(asked) ? asked : retryAfterIn(headers);
   return wish === undefined ? {} : { retryAfterMs: wish };
 }
 

@@ -8,6 +8,11 @@ const { printed } = require("./values.js");
 /** The headers in which a provider or a gateway says so. */
 const NAMES = ["retry-after-ms", "retry-after", "llm_provider-retry-after-ms", "llm_provider-retry-after"];
 
+/** Whether a value is milliseconds to wait. @param {unknown} ms @returns {ms is number} */
+function isWait(ms) {
+  return typeof ms === "number" && Number.isFinite(ms) && ms >= 0;
+}
+
 /** Milliseconds, by headers that are kept as `Headers` or as an object. @param {any} headers @returns {number | undefined} */
 function retryAfterIn(headers) {
   if (headers === null || typeof headers !== "object") return undefined;
@@ -25,4 +30,4 @@ function headerOf(headers, name) {
   return (Array.isArray(value) ? value[0] : value) ?? undefined;
 }
 
-module.exports = { retryAfterIn };
+module.exports = { isWait, retryAfterIn };

@@ -1,5 +1,7 @@
 // Entries of Prism's sessions.
 
+import { createDefaultCompactionStrategy } from "../../prism.js";
+
 /** @typedef {import("../../prism.js").SessionEntry} Entry */
 
 /** @param {string} id @param {string | undefined} parentId @param {object} fields @returns {any} */
@@ -56,4 +58,11 @@ export function anyFields(random, at) {
     () => ({ kind: "custom", data: { note: `hidden ${at}` } }),
   ];
   return random.pick(kinds)();
+}
+
+/** A compaction of entries by the default strategy. @param {any[]} entries @param {any} [options] @param {any} [more] */
+export async function compacted(entries, options, more) {
+  const strategy = createDefaultCompactionStrategy(options);
+  const { summary, entries: made } = await strategy.compact({ sessionId: "s", entries, ...more });
+  return { summary, made, data: made[0].data, lines: summary.split("\n") };
 }

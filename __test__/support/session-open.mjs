@@ -9,8 +9,10 @@ import { fileURLToPath } from "node:url";
 import * as library from "../../index.js";
 import { random } from "./random.mjs";
 import { told, wordsOf } from "./session-oracle.mjs";
+import { storedMessages } from "./session-trees.mjs";
 import { calls } from "./transcript-calls.mjs";
 
+/** @typedef {import("./random.mjs").Random} Random */
 /** @typedef {import("./transcripts.mjs").Message} Message */
 /** @typedef {NonNullable<ReturnType<typeof import("./session-oracle.mjs").asPiReads>>} Reading */
 
@@ -102,6 +104,27 @@ export function assertAnswers(session, plain, seed) {
   for (const [name, call] of Object.entries(calls(rng, plain.length))) {
     const [found, expected] = [call(given, prefix), call(plain.slice(0, middle), plain.slice(middle))];
     assert.deepEqual(told(found), told(expected), `seed ${seed}: ${name}`);
+  }
+}
+
+/** A change of a transcript and of the plain list beside it. @param {Random} rng @param {any} session @param {Message[]} plain */
+export function changeBoth(rng, session, plain) {
+  const kind = plain.length === 0 ? 0 : rng.between(0, 3);
+  const at = rng.between(0, Math.max(0, plain.length - 1));
+  const added = storedMessages(rng, 5);
+  if (kind === 0) {
+    session.append(...added);
+    plain.push(...added);
+  } else if (kind === 1) {
+    session.truncate(at);
+    plain.length = at;
+  } else {
+    // Its own message, read from the file, or another.
+    const message =
+      kind === 2 ? [...session.range(at, at + 1)][0] : (added[0] ?? { role: "user", content: "" });
+    session.replace(at, message);
+    plain[at] = message;
+    assert.ok([...session.range(at, at + 1)][0] === message, "the caller's own object");
   }
 }
 

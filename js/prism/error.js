@@ -6,9 +6,9 @@ const { required, optional, optionalText } = require("../arguments.js");
 const { binding } = require("../crossing.js");
 const { invalidArgument } = require("../errors.js");
 const { CAUSES } = require("../host.js");
-const { retryAfterIn } = require("../retry-after.js");
+const { isWait, retryAfterIn } = require("../retry-after.js");
 const { printed } = require("../values.js");
-const { isWait, secretsOf } = require("./options.js");
+const { secretsOf } = require("./options.js");
 
 /**
  * What was thrown, as data: no stack, and of a cause, which may hold anything, no more than its code.

@@ -5,7 +5,8 @@
 const { optional, required } = require("../arguments.js");
 const { binding } = require("../crossing.js");
 const { invalidArgument, typed } = require("../errors.js");
-const { isWait, secretsOf, wait } = require("./options.js");
+const { isWait } = require("../retry-after.js");
+const { secretsOf, wait } = require("./options.js");
 const { redactSecrets } = require("./redact.js");
 
 /**

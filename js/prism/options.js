@@ -4,6 +4,7 @@
 
 const { count, optional } = require("../arguments.js");
 const { invalidArgument } = require("../errors.js");
+const { isWait } = require("../retry-after.js");
 
 /** @param {any} secrets @param {string} name @returns {string[]} those that are there */
 function secretsOf(secrets, name) {
@@ -27,15 +28,10 @@ function countOr(value, name, missing) {
   return value === undefined || value === null ? missing : count(value, name);
 }
 
-/** Whether a value is milliseconds to wait. @param {unknown} ms */
-function isWait(ms) {
-  return typeof ms === "number" && Number.isFinite(ms) && ms >= 0;
-}
-
 /** @param {any} value @param {string} name @returns {number} */
 function wait(value, name) {
   if (!isWait(value)) throw invalidArgument(name, "a finite number from 0");
   return value;
 }
 
-module.exports = { countOr, isWait, metadataOf, secretsOf, wait };
+module.exports = { countOr, metadataOf, secretsOf, wait };

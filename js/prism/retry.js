@@ -7,8 +7,9 @@ const { setTimeout: sleep } = require("node:timers/promises");
 const { abortSignal, optional, optionalFunction, optionalText, required } = require("../arguments.js");
 const { binding } = require("../crossing.js");
 const { abortOf, invalidArgument, typed } = require("../errors.js");
+const { isWait } = require("../retry-after.js");
 const { isTransientErrorInfo } = require("./error.js");
-const { isWait, metadataOf, secretsOf, wait } = require("./options.js");
+const { metadataOf, secretsOf, wait } = require("./options.js");
 
 const NAME = "default-retry";
 const DEFAULTS = Object.freeze(binding.entryRetryPolicy());

@@ -16,8 +16,7 @@ use crate::summarize::lines::{Line, digest};
 #[napi(catch_unwind)]
 pub fn digest_of(labels: Vec<String>, texts: Vec<String>, secrets: Vec<String>, most: f64) -> String {
     let lines = labels.into_iter().zip(texts).map(|(label, text)| Line { label, text });
-    let secrets = Secrets::new(secrets.iter().map(|secret| secret.encode_utf16().collect()));
-    digest(&lines.collect::<Vec<_>>(), &secrets, most as usize)
+    digest(&lines.collect::<Vec<_>>(), &Secrets::of(&secrets), most as usize)
 }
 
 /// The texts without secrets: whatever else is in them, half a character too, is as it was.

@@ -213,12 +213,12 @@ impl Reading {
     }
 
     fn opened(&mut self) -> crate::error::Result<SessionOut> {
-        let internal = || CompactionError::new(ErrorCode::Internal, "a lock was poisoned");
-        if let Some(failure) = self.failure.get_mut().map_err(|_| internal())?.take() {
+        let poisoned = || CompactionError::new(ErrorCode::Internal, "a lock was poisoned");
+        if let Some(failure) = self.failure.get_mut().map_err(|_| poisoned())?.take() {
             return Err(failure);
         }
-        let source = self.source.take().flatten().ok_or_else(internal)?;
-        let scanned = std::mem::take(self.gathering.get_mut().map_err(|_| internal())?).scanned();
+        let source = self.source.take().flatten().ok_or_else(poisoned)?;
+        let scanned = std::mem::take(self.gathering.get_mut().map_err(|_| poisoned())?).scanned();
         let opened = Opened::of(&self.path, source.identity, scanned, self.leaf)?;
         let line = |line: u32, reason| SessionLine { line, reason };
         let elsewhere: Arc<dyn Elsewhere> = Arc::clone(&opened.session) as Arc<dyn Elsewhere>;

@@ -42,6 +42,12 @@ impl Secrets {
         Self { forms, mask }
     }
 
+    /// Secrets that are texts.
+    #[must_use]
+    pub fn of(secrets: &[impl AsRef<str>]) -> Self {
+        Self::new(secrets.iter().map(|secret| secret.as_ref().encode_utf16().collect()))
+    }
+
     /// UTF-16 units of the longest form: a text has to be read that much further than it is printed.
     #[must_use]
     pub fn longest(&self) -> usize {
@@ -96,13 +102,9 @@ fn places<'t>(text: &'t [u16], form: &'t [u16]) -> impl Iterator<Item = usize> +
 mod tests {
     use super::*;
 
-    fn of(secrets: &[&str]) -> Secrets {
-        Secrets::new(secrets.iter().map(|secret| secret.encode_utf16().collect()))
-    }
-
     #[test]
     fn secrets_are_masked_as_they_are_and_as_json() {
-        let secrets = of(&["sk-1", "sk-12345", "a\"b", ""]);
+        let secrets = Secrets::of(&["sk-1", "sk-12345", "a\"b", ""]);
         assert_eq!(secrets.masked("x sk-12345 sk-1 y"), "x ******** **** y");
         assert_eq!(secrets.masked(r#"{"k":"a\"b"}"#), r#"{"k":"****"}"#);
         assert_eq!(format!("{secrets:?}"), "Secrets(4)");
@@ -110,16 +112,16 @@ mod tests {
 
     #[test]
     fn e126_overlapping_secrets_leave_nothing() {
-        assert_eq!(of(&["abcdef", "efghi"]).masked("<abcdefghi>"), "<*********>");
-        assert_eq!(of(&["aba"]).masked("ababa b"), "***** b");
-        assert_eq!(of(&["abc", "b"]).masked("abcb"), "****");
+        assert_eq!(Secrets::of(&["abcdef", "efghi"]).masked("<abcdefghi>"), "<*********>");
+        assert_eq!(Secrets::of(&["aba"]).masked("ababa b"), "***** b");
+        assert_eq!(Secrets::of(&["abc", "b"]).masked("abcb"), "****");
     }
 
     #[test]
     fn e126_masking_makes_no_secret() {
-        assert_eq!(of(&["***"]).masked("a***b"), "a###b");
-        assert_eq!(of(&["xyz", "b*"]).masked("bxyz b*"), "b### ##");
-        assert_eq!(of(&[MASKS]).masked(MASKS), "▉▉▉▉▉▉▉▉▉▉");
+        assert_eq!(Secrets::of(&["***"]).masked("a***b"), "a###b");
+        assert_eq!(Secrets::of(&["xyz", "b*"]).masked("bxyz b*"), "b### ##");
+        assert_eq!(Secrets::of(&[MASKS]).masked(MASKS), "▉▉▉▉▉▉▉▉▉▉");
         assert_eq!(Secrets::default().masked("a"), "a");
     }
 }

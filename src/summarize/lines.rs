@@ -85,10 +85,6 @@ mod tests {
         lines.iter().map(line).collect()
     }
 
-    fn secrets(secrets: &[&str]) -> Secrets {
-        Secrets::new(secrets.iter().map(|secret| secret.encode_utf16().collect()))
-    }
-
     #[test]
     fn e57_a_line_is_a_label_and_words() {
         let said = lines(&[("user", "older question"), ("assistant", " \n"), ("assistant", "older answer")]);
@@ -132,7 +128,7 @@ mod tests {
 
     #[test]
     fn no_part_of_a_secret_is_left() {
-        let secrets = secrets(&["sk-0123456789", "one two", "x\nuser: y"]);
+        let secrets = Secrets::of(&["sk-0123456789", "one two", "x\nuser: y"]);
         let said = lines(&[("user", "key sk-0123456789 one\ntwo"), ("sk-0123456789", "x"), ("user", "y")]);
         for most in 0..80 {
             let text = digest(&said, &secrets, most);
