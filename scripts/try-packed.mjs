@@ -18,9 +18,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const PROGRAMS = join(ROOT, "__test__/packed");
-const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+import { npm, root } from "./run.mjs";
+
+const PROGRAMS = join(root, "__test__/packed");
 
 /** Whether a platform's manifest says that it is for this system. @param {any} manifest */
 function fits({ os, cpu, libc = ["glibc", "musl"] }) {
@@ -31,9 +31,9 @@ function fits({ os, cpu, libc = ["glibc", "musl"] }) {
 
 /** The tarballs that belong on this system. @param {string} folder */
 function tarballs(folder) {
-  const names = readdirSync(join(ROOT, "npm"));
+  const names = readdirSync(join(root, "npm"));
   const manifests = names.map((name) =>
-    JSON.parse(readFileSync(join(ROOT, "npm", name, "package.json"), "utf8")),
+    JSON.parse(readFileSync(join(root, "npm", name, "package.json"), "utf8")),
   );
   const others = manifests
     .filter((manifest) => !fits(manifest))
@@ -80,7 +80,7 @@ export function tryIt(project, node) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const project = installed(process.argv[2] ?? join(ROOT, "pack"));
+  const project = installed(process.argv[2] ?? join(root, "pack"));
   process.stdout.write(`Node ${process.version} on ${process.platform}-${process.arch}\n`);
   process.stdout.write(tryIt(project, process.execPath));
   rmSync(project, { recursive: true, force: true });

@@ -101,7 +101,8 @@ export async function cold(ours, pi) {
     if (sweep(swept) === 0) throw new Error("the sweep reads ones");
     return timed(call, 1);
   };
-  await timesInRound(ours, pi);
+  await warmedUp(ours);
+  await warmedUp(pi);
   return rounds(COLD_ROUNDS, after(ours), after(pi));
 }
 
