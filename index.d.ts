@@ -905,7 +905,7 @@ export interface OpenSessionOptions {
   /** The entry whose branch is read. Default: the newest. One that is not in the file is `session_file`. */
   leafId?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** Bytes read so far, and bytes of the file. What it throws is ignored. */
+  /** Bytes read so far, and bytes of the file. What it throws or rejects is ignored; after an abort it is silent. */
   onProgress?(progress: { bytes: number; total: number }): void;
 }
 
@@ -923,9 +923,10 @@ export function openSession<M extends MessageLike = MessageLike>(
 
 /**
  * A transcript of which only sizes and places in the file are kept, at most 160 bytes an entry as pi writes most of
- * them; of lines in another form, of edited messages and of system messages the printed text is kept too. Sizes and plans read
- * nothing again; a message or a text is read from its line when it is asked for, anew each time. A file that was
- * changed since it was opened (size, time, inode) is `session_file` then.
+ * them; of lines in another form, of edited messages and of system messages the printed text is kept too. Sizes and
+ * plans read nothing again; a message or a text is read from its line when it is asked for, anew each time. A file
+ * that was changed since it was opened (size, time, inode, or the parts of the line that is read) is `session_file`
+ * then.
  */
 export class SessionTranscript<M = MessageLike> extends Transcript<M> {
   private constructor();
