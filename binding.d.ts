@@ -313,8 +313,8 @@ export declare function newResident(): ExternalObject<Resident>
 /** A new run, before it has begun. */
 export declare function newRun(): ExternalObject<OwnedRun>
 
-/** Begins to read a session file; the callback hears of progress and of the end. */
-export declare function openSession(run: ExternalObject<OwnedRun>, path: string, leaf: string | undefined | null, callback: (arg: SessionCall) => void): void
+/** Begins to read a session file; the callback hears of the end, and of progress once in `telling` stretches (0: never). */
+export declare function openSession(run: ExternalObject<OwnedRun>, path: string, leaf: string | undefined | null, telling: number, callback: (arg: SessionCall) => void): void
 
 /** A checkpoint, a failure, or neither: then the run was given up. */
 export interface OutcomeOut {

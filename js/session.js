@@ -167,6 +167,9 @@ function absolute(path) {
   }
 }
 
+/** Stretches of the file between two calls of `onProgress`. */
+const STRETCHES_A_TELLING = 16;
+
 /** @returns {Promise<any>} */
 function read(
   /** @type {string} */ path,
@@ -181,7 +184,7 @@ function read(
       binding.cancelRun(run);
       reject(signal?.reason);
     };
-    const progress = { hear: (/** @type {object} */ event) => onProgress?.(event) };
+    const progress = { hear: onProgress };
     const hear = (/** @type {any} */ { opened, failure, bytes, total }) => {
       if (opened === undefined && failure === undefined) {
         if (!signal?.aborted) tell(progress, { bytes, total });
@@ -192,7 +195,7 @@ function read(
       else resolve({ ...opened, absent: [] });
     };
     signal?.addEventListener("abort", abort, { once: true });
-    binding.openSession(run, path, leafId, hear);
+    binding.openSession(run, path, leafId, onProgress ? STRETCHES_A_TELLING : 0, hear);
   });
 }
 

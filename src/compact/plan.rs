@@ -12,6 +12,7 @@ use crate::plan::reduce::reduce;
 use crate::plan::shape::Shape;
 use crate::plan::shorten::{Cut, Form, shorten};
 use crate::plan::turns::Grain;
+use crate::transcript::outline::Outline;
 use crate::transcript::part::{Message, Role, Tag};
 use crate::transcript::serialize::range_extent;
 use crate::transcript::store::Store;
@@ -125,7 +126,8 @@ impl Plan {
         (budget, rules): (ChunkBudget, ChunkRules),
     ) -> Result<Self> {
         let sizing = compaction.sizing;
-        let Some(plan) = plan_chunks(range, budget, rules, sizing) else {
+        let outline = Outline::of(range, sizing.dialect);
+        let Some(plan) = plan_chunks(&outline, budget, rules, sizing.chars_per_token) else {
             return Err(CompactionError::budget(format!(
                 "the range needs more than {MOST_CHUNKS} requests; compact earlier, or use a summary model with a \
                  larger window"

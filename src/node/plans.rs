@@ -9,7 +9,6 @@ use super::read::Fields;
 use super::source::Source;
 use super::write::{EditOut, edits};
 use crate::plan::chunks::{ChunkBudget, ChunkPlan, plan_chunks};
-use crate::plan::cut::find_cut as find;
 use crate::plan::edit::{CHUNK_MARKER, Edit, TAIL_MARKER};
 use crate::plan::reduce::{reduce as thin, reducible as thinnable};
 use crate::plan::shorten::{Cut, Form, shorten};
@@ -40,7 +39,7 @@ pub fn find_cut(
 ) -> Result<CutOut> {
     let keep = keep_recent_tokens as u64;
     let sizing = Fields::options(options.as_ref()).sizing()?;
-    let cut = Source::with(env, source, (start, end), |source| Ok(find(&source.range(), keep, sizing)))?;
+    let cut = Source::with(env, source, (start, end), |source| Ok(source.cut(keep, sizing)))?;
     let turn_start_index = cut.turn_start.and_then(|at| i32::try_from(at).ok()).unwrap_or(-1);
     Ok(CutOut {
         first_kept_index: cut.first_kept as u32,
@@ -158,7 +157,8 @@ pub fn chunk_plan(
     let budget = ChunkBudget::of(options.required("promptLimit")?, reserve, &measure)?;
     let rules = options.chunk_rules()?;
     Source::with(env, source, (start, end), |source| {
-        Ok(plan_chunks(&source.range(), budget, rules, sizing).map(ChunksOut::from))
+        let outline = source.outline(sizing.dialect);
+        Ok(plan_chunks(&outline, budget, rules, sizing.chars_per_token).map(ChunksOut::from))
     })
 }
 

@@ -16,20 +16,18 @@ use super::error::internal;
 use super::host::{FailureOut, OwnedRun};
 use super::runtime::runtime;
 use crate::error::{CompactionError, ErrorCode};
+use crate::session::desk::Desk;
 use crate::session::entry::Id;
 use crate::session::file::{Identity, Session, open, refused};
-use crate::session::index::Index;
 use crate::session::open::Opened;
-use crate::session::scan::{Found, Gathering, LONGEST_LINE, Stretch, Stretches, read_stretch};
-use crate::transcript::resident::{Elsewhere, Resident};
+use crate::session::scan::{Gathering, LONGEST_LINE, Stretch, Stretches, read_stretch};
+use crate::transcript::resident::Resident;
 use crate::transcript::store::Store;
 
 /// Threads that read one file: a third would wait for the others.
 const READERS: usize = 2;
 /// Calls that may wait; progress that finds the queue full is not told.
 const QUEUE: usize = 16;
-/// Stretches between two tellings of progress.
-const STRETCHES_A_TELLING: u32 = 16;
 
 /// A line of a session file and what is the matter with it.
 #[napi(object, object_from_js = false)]
@@ -99,6 +97,8 @@ struct Reading {
     peak: Mutex<[usize; READERS]>,
     failure: Mutex<Option<CompactionError>>,
     cancel: CancellationToken,
+    /// Stretches between two tellings of progress; 0 for none.
+    telling: u32,
     callback: Callback,
 }
 
@@ -107,12 +107,13 @@ struct Source {
     stretches: Mutex<Stretches<File>>,
 }
 
-/// Begins to read a session file; the callback hears of progress and of the end.
+/// Begins to read a session file; the callback hears of the end, and of progress once in `telling` stretches (0: never).
 #[napi(catch_unwind)]
 pub fn open_session(
     run: &External<OwnedRun>,
     path: String,
     leaf: Option<Utf16String>,
+    telling: u32,
     callback: Function<SessionCall, ()>,
 ) -> Result<()> {
     let builder = callback.build_threadsafe_function::<SessionCall>().max_queue_size::<QUEUE>();
@@ -128,6 +129,7 @@ pub fn open_session(
         peak: Mutex::default(),
         failure: Mutex::default(),
         cancel,
+        telling,
         callback,
     });
     // Each reader has its share, and nobody else: the last one must know that it is the last.
@@ -160,20 +162,21 @@ impl Reading {
     /// Reads stretches until there are none.
     fn read(&self, reader: usize) -> crate::error::Result<()> {
         let Some(source) = self.source.get_or_init(|| self.open()) else { return Ok(()) };
-        let (mut text, mut index, mut found) = (Vec::new(), Index::default(), Found::default());
+        let mut desk = Desk::take();
         while !self.cancel.is_cancelled() {
-            let Some(stretch) = self.next(source, &mut text)? else { break };
+            let Some(stretch) = self.next(source, &mut desk.text)? else { break };
             if let Some(peak) = self.peak.lock().ok().as_deref_mut().and_then(|peak| peak.get_mut(reader)) {
-                *peak = text.capacity().max(*peak);
+                *peak = desk.text.capacity().max(*peak);
             }
-            read_stretch(stretch, &text, &mut index, &mut found);
+            read_stretch(stretch, &desk.text, &mut desk.index, &mut desk.found);
             if let Ok(mut gathering) = self.gathering.lock() {
-                found = gathering.add(stretch.index, found);
+                desk.found = gathering.add(stretch.index, desk.found);
             }
-            if stretch.index % STRETCHES_A_TELLING == 0 {
+            if stretch.index.checked_rem(self.telling) == Some(0) {
                 self.tell(source);
             }
         }
+        desk.leave();
         Ok(())
     }
 
@@ -221,11 +224,10 @@ impl Reading {
         let scanned = std::mem::take(self.gathering.get_mut().map_err(|_| poisoned())?).scanned();
         let opened = Opened::of(&self.path, source.identity, scanned, self.leaf)?;
         let line = |line: u32, reason| SessionLine { line, reason };
-        let elsewhere: Arc<dyn Elsewhere> = Arc::clone(&opened.session) as Arc<dyn Elsewhere>;
         Ok(SessionOut {
+            places: opened.resident.len() as u32,
             session: External::new(opened.session),
-            resident: External::new(Resident::of(&elsewhere, opened.places)),
-            places: opened.places,
+            resident: External::new(opened.resident),
             odd: opened.odd,
             summary: opened.summary,
             stale: opened.stale,

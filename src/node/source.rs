@@ -4,9 +4,12 @@ use napi::bindgen_prelude::{External, FromNapiRef, FromNapiValue, Uint32ArraySli
 use napi::{Env, JsValue, ValueType};
 
 use super::error::{Result, internal};
+use crate::plan::cut::{Context, CutPoint, find_cut};
+use crate::transcript::outline::Outline;
 use crate::transcript::part::{Message, messages};
 use crate::transcript::resident::Resident;
 use crate::transcript::serialize::{Dialect, Extent, extent};
+use crate::transcript::weigh::Sizing;
 
 /// Messages of a gathering or of a resident transcript.
 pub(super) enum Source<'a> {
@@ -40,11 +43,42 @@ impl Source<'_> {
         }
     }
 
+    /// pi's cut point in them.
+    pub(super) fn cut(&self, keep: u64, sizing: Sizing) -> CutPoint {
+        match self {
+            Self::Records(_) => find_cut(&self.range(), keep, sizing),
+            Self::Resident(resident, range) => {
+                find_cut(&ResidentRange(resident, range.clone()), keep, sizing)
+            }
+        }
+    }
+
+    /// What a plan has to know of them.
+    pub(super) fn outline(&self, dialect: Dialect) -> Outline<'_> {
+        match self {
+            Self::Records(_) => Outline::of(&self.range(), dialect),
+            Self::Resident(resident, range) => resident.outline(range.clone(), dialect),
+        }
+    }
+
     /// Their printed size.
     pub(super) fn extent(&self, dialect: Dialect) -> Extent {
         match self {
             Self::Records(records) => extent(records, dialect),
             Self::Resident(resident, range) => resident.extent(range.clone(), dialect),
         }
+    }
+}
+
+/// A range of a resident transcript.
+struct ResidentRange<'a>(&'a Resident, std::ops::Range<usize>);
+
+impl Context for ResidentRange<'_> {
+    fn length(&self) -> usize {
+        self.1.len()
+    }
+
+    fn message(&self, at: usize) -> Option<Message<'_>> {
+        self.0.message(self.1.start + at)
     }
 }

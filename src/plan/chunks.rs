@@ -7,9 +7,9 @@ use super::turns::{Grain, Joints};
 use crate::budget::guard::Measure;
 use crate::budget::window::PROMPT_MARGIN;
 use crate::error::{CompactionError, Result};
-use crate::transcript::part::{Message, Role};
-use crate::transcript::serialize::{Dialect, Extent, message_extent};
-use crate::transcript::weigh::Sizing;
+use crate::tokens::estimate::CharsPerToken;
+use crate::transcript::outline::Outline;
+use crate::transcript::part::Role;
 
 /// The most chunks unless the caller says otherwise (requirements C32).
 pub const MOST_CHUNKS: usize = 16;
@@ -66,25 +66,17 @@ pub struct ChunkPlan {
 /// Plans the chunks of a range; `None` when it is empty or needs more than the most.
 #[must_use]
 pub fn plan_chunks(
-    range: &[Message<'_>],
+    outline: &Outline<'_>,
     budget: ChunkBudget,
     rules: ChunkRules,
-    sizing: Sizing,
+    chars_per_token: CharsPerToken,
 ) -> Option<ChunkPlan> {
-    let sizes = Sizes::of(range, sizing.dialect);
-    let joints = Joints::of(range);
-    let room = sizing.chars_per_token.units(budget.tokens);
+    let joints = Joints::of(outline.links());
+    let room = chars_per_token.units(budget.tokens);
     rules.grain.and_finer().iter().find_map(|&grain| {
-        let mut packer = Packer {
-            range,
-            sizes: &sizes,
-            joints: &joints,
-            room,
-            plan: ChunkPlan::default(),
-            open: 0..0,
-            filled: 0,
-        };
-        for section in sections(&sizes, &joints, rules.fewest, grain) {
+        let mut packer =
+            Packer { outline, joints: &joints, room, plan: ChunkPlan::default(), open: 0..0, filled: 0 };
+        for section in sections(outline, &joints, rules.fewest, grain) {
             packer.add(section, grain);
             packer.close();
         }
@@ -95,18 +87,21 @@ pub fn plan_chunks(
 
 /// The range in `fewest` sections of about equal size, cut as coarsely as that many sections allow; in fewer where
 /// more would part calls from their results.
-fn sections(sizes: &Sizes, joints: &Joints, fewest: usize, grain: Grain) -> Vec<Range<usize>> {
-    let whole = 0..sizes.len();
+fn sections(outline: &Outline<'_>, joints: &Joints, fewest: usize, grain: Grain) -> Vec<Range<usize>> {
+    let whole = 0..outline.len();
+    if fewest <= 1 {
+        return if outline.is_empty() { Vec::new() } else { vec![whole] };
+    }
     let pieces_at = |grain| joints.pieces(whole.clone(), grain).collect::<Vec<_>>();
     let coarse = pieces_at(grain);
     let pieces = if coarse.len() < fewest { pieces_at(grain.max(Grain::Group)) } else { coarse };
-    let pieces = with_text(pieces, sizes);
-    let total = sizes.units(whole.clone());
+    let pieces = with_text(pieces, outline);
+    let total = outline.units(whole.clone());
     let mut sections: Vec<Range<usize>> = Vec::new();
     let count = pieces.len();
     for (i, piece) in pieces.into_iter().enumerate() {
         let done = sections.len();
-        let due = done < fewest && sizes.units(0..piece.end) * fewest > total * done;
+        let due = done < fewest && outline.units(0..piece.end) * fewest > total * done;
         // As many pieces are left as sections are missing: each begins one.
         let last_chance = count - i <= fewest.saturating_sub(done);
         match sections.last_mut() {
@@ -118,11 +113,11 @@ fn sections(sizes: &Sizes, joints: &Joints, fewest: usize, grain: Grain) -> Vec<
 }
 
 /// The pieces, those that print nothing joined to a neighbour: a request about nothing helps nobody.
-fn with_text(pieces: Vec<Range<usize>>, sizes: &Sizes) -> Vec<Range<usize>> {
+fn with_text(pieces: Vec<Range<usize>>, outline: &Outline<'_>) -> Vec<Range<usize>> {
     let mut joined: Vec<Range<usize>> = Vec::new();
     for piece in pieces {
         match joined.last_mut() {
-            Some(open) if sizes.units(open.clone()) == 0 || sizes.units(piece.clone()) == 0 => {
+            Some(open) if outline.units(open.clone()) == 0 || outline.units(piece.clone()) == 0 => {
                 open.end = piece.end;
             }
             _ => joined.push(piece),
@@ -131,37 +126,9 @@ fn with_text(pieces: Vec<Range<usize>>, sizes: &Sizes) -> Vec<Range<usize>> {
     joined
 }
 
-/// Sizes of any span, from running sums.
-struct Sizes {
-    before: Vec<Extent>,
-}
-
-impl Sizes {
-    fn of(range: &[Message<'_>], dialect: Dialect) -> Self {
-        let mut before = vec![Extent::default()];
-        let mut sum = Extent::default();
-        for message in range {
-            sum = sum.and(message_extent(message, dialect));
-            before.push(sum);
-        }
-        Self { before }
-    }
-
-    fn len(&self) -> usize {
-        self.before.len() - 1
-    }
-
-    /// Units of a span's text.
-    fn units(&self, span: Range<usize>) -> usize {
-        let until = |at: usize| self.before.get(at).copied().unwrap_or_default();
-        until(span.end).without(until(span.start)).units()
-    }
-}
-
 /// Fills chunk after chunk.
-struct Packer<'a, 'm> {
-    range: &'a [Message<'m>],
-    sizes: &'a Sizes,
+struct Packer<'a> {
+    outline: &'a Outline<'a>,
     joints: &'a Joints,
     /// Units of one chunk.
     room: usize,
@@ -171,11 +138,11 @@ struct Packer<'a, 'm> {
     filled: usize,
 }
 
-impl Packer<'_, '_> {
+impl Packer<'_> {
     /// Adds a span whole where that fits, else in finer pieces.
     fn add(&mut self, span: Range<usize>, grain: Grain) {
         for piece in self.joints.pieces(span, grain) {
-            let units = self.sizes.units(piece.clone());
+            let units = self.outline.units(piece.clone());
             match grain.and_finer() {
                 _ if joined(self.filled, units) <= self.room => self.take(piece.end, units),
                 _ if units <= self.room => {
@@ -197,11 +164,11 @@ impl Packer<'_, '_> {
     /// results, where that costs no more than half a chunk (requirements G5).
     fn add_cut(&mut self, at: usize) {
         let half = self.room / 2;
-        let is_result = self.range.get(at).is_some_and(|message| message.role() == Role::ToolResult);
+        let is_result = self.outline.role(at) == Role::ToolResult;
         if !is_result || self.filled > half {
             self.close();
         }
-        let results = self.sizes.units(at + 1..self.joints.group_end(at));
+        let results = self.outline.units(at + 1..self.joints.group_end(at));
         let kept_free = if is_result || results > half { 0 } else { results };
         let target = self.room.saturating_sub(joined(self.filled, kept_free)).saturating_sub(2 * JOINT);
         self.plan.cut.push((at, target));

@@ -14,33 +14,57 @@ pub struct CutPoint {
     pub turn_start: Option<usize>,
 }
 
+/// A context, of which a cut looks at the newest messages only.
+pub trait Context {
+    /// How many messages there are.
+    fn length(&self) -> usize;
+    /// One of them.
+    fn message(&self, at: usize) -> Option<Message<'_>>;
+
+    /// Who wrote one of them.
+    fn role(&self, at: usize) -> Role {
+        self.message(at).map_or(Role::Unknown, |message| message.role())
+    }
+}
+
+impl Context for Vec<Message<'_>> {
+    fn length(&self) -> usize {
+        self.len()
+    }
+
+    fn message(&self, at: usize) -> Option<Message<'_>> {
+        self.get(at).copied()
+    }
+}
+
 /// The cut that keeps the newest messages of at least `keep` tokens, as each pi finds it.
 ///
 /// 0.87 cuts at the oldest point when trailing tool results alone reach the target, and so finds nothing to
 /// compact; this steps back to the call before them in both dialects, as 1.6 does.
 #[must_use]
-pub fn find_cut(context: &[Message<'_>], keep: u64, sizing: Sizing) -> CutPoint {
-    let points: Vec<usize> =
-        context.iter().enumerate().filter(|(_, m)| is_cut_point(m.role())).map(|(i, _)| i).collect();
-    let first_kept = first_kept(context, &points, keep, sizing);
-    let role = |at: usize| context.get(at).map_or(Role::Unknown, Message::role);
-    let cuts_through = !points.is_empty() && !stands_alone(role(first_kept), sizing.dialect);
+pub fn find_cut(context: &impl Context, keep: u64, sizing: Sizing) -> CutPoint {
+    let Some(first_kept) = first_kept(context, keep, sizing) else {
+        return CutPoint { first_kept: 0, turn_start: None };
+    };
+    let cuts_through = !stands_alone(context.role(first_kept), sizing.dialect);
     let mut before = (0..=first_kept).rev().filter(|_| cuts_through);
-    let turn_start = before.find(|&i| starts_turn(role(i), sizing.dialect));
+    let turn_start = before.find(|&i| starts_turn(context.role(i), sizing.dialect));
     CutPoint { first_kept, turn_start }
 }
 
-fn first_kept(context: &[Message<'_>], points: &[usize], keep: u64, sizing: Sizing) -> usize {
+/// The first message that stays; `None` where a cut is allowed nowhere.
+fn first_kept(context: &impl Context, keep: u64, sizing: Sizing) -> Option<usize> {
+    let is_point = |at: &usize| is_cut_point(context.role(*at));
     let mut kept = 0;
-    for (i, message) in context.iter().enumerate().rev() {
-        let tokens = sizing.message_tokens(message);
+    for i in (0..context.length()).rev() {
+        let tokens = context.message(i).map_or(0, |message| sizing.message_tokens(&message));
         kept += tokens;
         let counts = tokens > 0 || sizing.dialect == Dialect::Pi087;
         if counts && kept >= keep {
-            return points.iter().find(|&&point| point >= i).or(points.last()).copied().unwrap_or(0);
+            return (i..context.length()).find(is_point).or_else(|| (0..i).rev().find(is_point));
         }
     }
-    points.first().copied().unwrap_or(0)
+    (0..context.length()).find(is_point)
 }
 
 /// Never before a tool result, nor before what is no part of a conversation.

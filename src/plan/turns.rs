@@ -1,8 +1,8 @@
 //! Turns, calls with their results, and where a transcript may be cut between them.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::transcript::outline::Link;
 use crate::transcript::part::{Message, Role, Tag};
 
 /// Whether a message begins a turn: what a person or the host says to the model.
@@ -50,46 +50,40 @@ impl Grain {
 pub struct Joints {
     before: Vec<Grain>,
     /// For each message the index behind its call group.
-    group_ends: Vec<usize>,
+    group_ends: Vec<u32>,
 }
 
 impl Joints {
     /// The joints of a range of messages.
     #[must_use]
-    pub fn of(range: &[Message<'_>]) -> Self {
-        let mut answered_by = vec![0; range.len()];
-        for pair in pairs(range) {
-            if let Some(end) = answered_by.get_mut(pair.start) {
-                *end = pair.end.max(*end);
-            }
-        }
+    pub fn of(links: &[Link]) -> Self {
+        let ends = answered_until(links);
         let mut open_until = 0;
-        let joint = |(i, (message, end)): (usize, (&Message<'_>, usize))| {
+        let joint = |((i, link), end): ((u32, &Link), &u32)| {
             let inside = i < open_until;
-            open_until = end.max(open_until);
-            match begins_turn(message.role()) {
+            open_until = open_until.max(*end);
+            match begins_turn(link.role) {
                 _ if inside => Grain::Message,
                 true => Grain::Turn,
                 false => Grain::Group,
             }
         };
-        let before: Vec<Grain> = range.iter().zip(answered_by).enumerate().map(joint).collect();
-        let mut end = before.len();
-        let mut group_ends: Vec<usize> = Vec::with_capacity(end);
-        for (i, joint) in before.iter().enumerate().rev() {
-            group_ends.push(end);
+        let before: Vec<Grain> = (0..).zip(links).zip(&ends).map(joint).collect();
+        let mut group_ends = ends;
+        let mut end = before.len() as u32;
+        for ((group_end, joint), i) in group_ends.iter_mut().zip(&before).rev().zip((0..end).rev()) {
+            *group_end = end;
             if *joint != Grain::Message {
                 end = i;
             }
         }
-        group_ends.reverse();
         Self { before, group_ends }
     }
 
     /// The index behind the call group of a message.
     #[must_use]
     pub fn group_end(&self, message: usize) -> usize {
-        self.group_ends.get(message).copied().unwrap_or(message + 1)
+        self.group_ends.get(message).map_or(message + 1, |end| *end as usize)
     }
 
     /// The pieces of `span` at a grain, in order.
@@ -115,16 +109,14 @@ impl Joints {
     }
 }
 
-/// From each call's message to the message behind its result. A result binds to the nearest earlier call of its
-/// id; a call that has no result is no pair.
-fn pairs(range: &[Message<'_>]) -> Vec<Range<usize>> {
-    let mut latest: HashMap<usize, usize> = HashMap::new();
-    let mut found = Vec::new();
-    for (i, message) in range.iter().enumerate() {
-        latest.extend(calls(message).map(|id| (id, i)));
-        if let Some(&call) = answered(message).as_ref().and_then(|id| latest.get(id)) {
-            found.push(call..i + 1);
+/// For each message the index behind the last result of its calls, 0 for none. A result whose call stands before the
+/// range is no pair, and neither is a call without a result.
+fn answered_until(links: &[Link]) -> Vec<u32> {
+    let mut ends = vec![0; links.len()];
+    for (i, link) in links.iter().enumerate().filter(|(_, link)| link.back > 0) {
+        if let Some(end) = i.checked_sub(link.back as usize).and_then(|call| ends.get_mut(call)) {
+            *end = i as u32 + 1;
         }
     }
-    found
+    ends
 }

@@ -250,15 +250,20 @@ const MOST_NAMES: usize = 24;
 pub struct Names<'t> {
     seen: [&'t [u8]; MOST_NAMES],
     count: usize,
+    /// A bit for each, by its length and its ends; most names have one of their own.
+    marks: u64,
 }
 
 impl<'t> Names<'t> {
     /// A further name; `None` for one that makes an object that has to be read in another way.
     pub fn add(&mut self, name: &'t [u8]) -> Option<()> {
-        let seen = self.seen.get(..self.count)?;
-        if name.first().is_some_and(u8::is_ascii_digit) || seen.contains(&name) {
+        let (first, last) = (*name.first().unwrap_or(&0), *name.last().unwrap_or(&0));
+        let mark = 1 << ((usize::from(first) + 19 * usize::from(last) + 3 * name.len()) % 64);
+        let is_known = self.marks & mark != 0 && self.seen.get(..self.count)?.contains(&name);
+        if first.is_ascii_digit() || is_known {
             return None;
         }
+        self.marks |= mark;
         *self.seen.get_mut(self.count)? = name;
         self.count += 1;
         Some(())
@@ -274,7 +279,7 @@ mod tests {
     fn is_strict(text: &str) -> bool {
         let mut index = Index::default();
         index.fill(text.as_bytes());
-        let mut cursor = Cursor::new(text.as_bytes(), 0, text.len(), &index.quotes);
+        let mut cursor = Cursor::new(text.as_bytes(), 0, text.len(), index.quotes());
         cursor.skip().is_some() && cursor.is_done()
     }
 
@@ -323,7 +328,7 @@ mod tests {
         let text = "[\"a\\n\\u001b\u{e9}\u{1f600}\",7]";
         let mut index = Index::default();
         index.fill(text.as_bytes());
-        let mut cursor = Cursor::new(text.as_bytes(), 0, text.len(), &index.quotes);
+        let mut cursor = Cursor::new(text.as_bytes(), 0, text.len(), index.quotes());
         let mut seen = Vec::new();
         let read = cursor.list(|cursor, at| {
             seen.push((at, cursor.value()?));

@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 
 use super::json::{Members, number, text};
 use crate::transcript::part::Role;
+use crate::transcript::serialize::{Dialect, Size};
 
 /// What an entry does to the context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,6 +141,8 @@ pub struct Entry {
     pub body: Body,
     /// Where its message's record begins, where that is gathered.
     pub words: u32,
+    /// The printed sizes of that message, by dialect.
+    pub sizes: [Size; Dialect::ALL.len()],
     /// The context's size that its message reports, in tokens; `NaN` for none.
     pub reported: f64,
 }

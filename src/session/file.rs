@@ -283,7 +283,7 @@ impl Elsewhere for Session {
             bytes.resize(length as usize, 0);
             self.read_at(&file, offset, &mut bytes)?;
             index.fill(&bytes);
-            let mut cursor = Cursor::new(&bytes, 0, bytes.len(), &index.quotes);
+            let mut cursor = Cursor::new(&bytes, 0, bytes.len(), index.quotes());
             let record = self.records(place);
             let mut texts =
                 Texts { store: &mut store, bytes: &bytes, calls: &self.calls, expected: record.get(2..) };

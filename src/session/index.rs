@@ -1,9 +1,9 @@
 //! Where strings and lines end in a stretch of JSON lines, and how many UTF-16 units stand before each place.
 
-use crate::transcript::units::bytes::{BYTES, Masks, each_block};
+use crate::transcript::units::bytes::{BYTES, Blocks, Masks, each_block};
 
 /// An unescaped quote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Quote {
     /// Its place, in bytes.
     pub at: u32,
@@ -29,8 +29,10 @@ pub struct Line {
 /// The index of a text.
 #[derive(Debug, Default)]
 pub struct Index {
-    /// All unescaped quotes.
-    pub quotes: Vec<Quote>,
+    /// The unescaped quotes of the text, and room behind them.
+    quotes: Vec<Quote>,
+    /// How many there are.
+    count: usize,
     /// All lines.
     pub lines: Vec<Line>,
 }
@@ -43,56 +45,37 @@ const QUOTES: usize = 16 << 10;
 impl Index {
     /// Indexes a text that begins with a line; what it held before is gone, its memory is used again.
     pub fn fill(&mut self, text: &[u8]) {
-        self.quotes.clear();
         self.lines.clear();
         // Grown bit by bit, they would be copied as often, each time to memory that the system has to clear first.
-        self.quotes.reserve((text.len() / BYTES_A_QUOTE).min(QUOTES));
-        let mut walk = Walk { text, at: 0, units: 0, escapes: 0, carried: 0, plain: true, ascii: true };
-        each_block(text, |masks| self.add(&mut walk, masks));
+        let expected = (text.len() / BYTES_A_QUOTE).min(QUOTES);
+        if self.quotes.len() < expected {
+            self.quotes.resize(expected, Quote::default());
+        }
+        let Self { quotes, lines, .. } = self;
+        let mut walk = Walk {
+            text,
+            quotes,
+            lines,
+            count: 0,
+            at: 0,
+            units: 0,
+            escapes: 0,
+            carried: 0,
+            plain: true,
+            ascii: true,
+        };
+        each_block(text, &mut walk);
+        let (count, plain, ascii) = (walk.count, walk.plain, walk.ascii);
+        self.count = count;
         if text.last().is_some_and(|last| *last != b'\n') {
-            let (end, quotes) = (text.len() as u32, self.quotes.len() as u32);
-            self.lines.push(Line { end, quotes, plain: walk.plain, ascii: walk.ascii });
+            self.lines.push(Line { end: text.len() as u32, quotes: count as u32, plain, ascii });
         }
     }
 
-    #[expect(clippy::inline_always, reason = "inside the kernel's loop, where its features are at hand")]
-    #[inline(always)]
-    fn add(&mut self, walk: &mut Walk<'_>, masks: Masks) {
-        let escaped = if masks.backslashes | walk.carried == 0 {
-            0
-        } else {
-            escaped(masks.backslashes, &mut walk.carried)
-        };
-        let odd = masks.controls & !masks.breaks;
-        let special = escaped & !(masks.quotes | masks.backslashes | masks.ns);
-        let long = if special | odd == 0 { 0 } else { walk.look_closer(special, odd) };
-        let quotes = masks.quotes & !escaped;
-        walk.ascii &= masks.high == 0;
-        let mut ends = quotes | masks.breaks;
-        while ends != 0 {
-            let bit = ends.trailing_zeros();
-            let below = !(!0 << bit);
-            ends &= ends - 1;
-            if quotes >> bit & 1 == 0 {
-                let quotes = self.quotes.len() as u32;
-                // What stands behind the line in its block is looked at once more, with the next line.
-                self.lines.push(Line { end: walk.at + bit, quotes, plain: walk.plain, ascii: walk.ascii });
-                walk.plain = walk.rest_is_plain(bit, special, odd);
-                walk.ascii = masks.high >> bit == 0;
-                continue;
-            }
-            let mut quote = Quote { at: walk.at + bit, units: walk.units + bit, escapes: walk.escapes };
-            if masks.continuations != 0 {
-                quote.units = quote.units - count(masks.continuations & below) + count(masks.wide & below);
-            }
-            if escaped != 0 {
-                quote.escapes += count(escaped & below) + 4 * count(long & below);
-            }
-            self.quotes.push(quote);
-        }
-        walk.at += BYTES as u32;
-        walk.units += BYTES as u32 - count(masks.continuations) + count(masks.wide);
-        walk.escapes += count(escaped) + 4 * count(long);
+    /// All unescaped quotes.
+    #[must_use]
+    pub fn quotes(&self) -> &[Quote] {
+        self.quotes.get(..self.count).unwrap_or_default()
     }
 }
 
@@ -115,8 +98,22 @@ fn escaped(backslashes: u64, carried: &mut u64) -> u64 {
     (EVEN ^ (sequences << 1)) & follows
 }
 
+/// What bytes of a block do to the counts behind them.
+#[derive(Default)]
+struct Before {
+    /// Units beyond one a byte; they are fewer where a character takes several.
+    units: u32,
+    /// See [`Quote::escapes`].
+    escapes: u32,
+}
+
 struct Walk<'t> {
     text: &'t [u8],
+    /// At least as long as there are quotes.
+    quotes: &'t mut Vec<Quote>,
+    lines: &'t mut Vec<Line>,
+    /// Quotes so far.
+    count: usize,
     /// The place of the block.
     at: u32,
     units: u32,
@@ -126,7 +123,78 @@ struct Walk<'t> {
     ascii: bool,
 }
 
+impl Blocks for Walk<'_> {
+    #[expect(clippy::inline_always, reason = "inside the kernel's loop, where its features are at hand")]
+    #[inline(always)]
+    fn add(&mut self, masks: Masks) {
+        let escaped = if masks.backslashes | self.carried == 0 {
+            0
+        } else {
+            escaped(masks.backslashes, &mut self.carried)
+        };
+        let odd = masks.controls & !masks.breaks;
+        let special = escaped & !masks.usual;
+        let long = if special | odd == 0 { 0 } else { self.look_closer(special, odd) };
+        let quotes = masks.quotes & !escaped;
+        self.ascii &= masks.high == 0;
+        if masks.breaks != 0 {
+            self.end_lines(masks, quotes, special, odd);
+        }
+        if masks.high | escaped == 0 {
+            self.note(quotes, |_| Before::default());
+        } else {
+            self.note(quotes, |below| Before {
+                units: count(masks.wide & below).wrapping_sub(count(masks.continuations & below)),
+                escapes: count(escaped & below) + 4 * count(long & below),
+            });
+        }
+        self.at += BYTES as u32;
+        self.units += BYTES as u32 - count(masks.continuations) + count(masks.wide);
+        self.escapes += count(escaped) + 4 * count(long);
+    }
+}
+
 impl Walk<'_> {
+    /// Notes the quotes of a block; `before` is asked about the bytes of it that stand before each.
+    #[expect(clippy::inline_always, reason = "inside the kernel's loop, where its features are at hand")]
+    #[inline(always)]
+    fn note(&mut self, quotes: u64, before: impl Fn(u64) -> Before) {
+        if self.quotes.len() < self.count + BYTES {
+            self.quotes.resize(self.count + self.count / 2 + BYTES, Quote::default());
+        }
+        let mut slots = self.quotes.get_mut(self.count..).unwrap_or_default().iter_mut();
+        self.count += count(quotes) as usize;
+        let mut left = quotes;
+        while left != 0
+            && let Some(slot) = slots.next()
+        {
+            let bit = left.trailing_zeros();
+            let Before { units, escapes } = before(!left & (left - 1));
+            left &= left - 1;
+            let units = (self.units + bit).wrapping_add(units);
+            *slot = Quote { at: self.at + bit, units, escapes: self.escapes + escapes };
+        }
+    }
+
+    /// Ends the lines whose line feeds stand in a block.
+    fn end_lines(&mut self, masks: Masks, quotes: u64, special: u64, odd: u64) {
+        let mut left = masks.breaks;
+        while left != 0 {
+            let bit = left.trailing_zeros();
+            left &= left - 1;
+            let before = self.count as u32 + count(quotes & !(!0 << bit));
+            self.lines.push(Line {
+                end: self.at + bit,
+                quotes: before,
+                plain: self.plain,
+                ascii: self.ascii,
+            });
+            // What stands behind the line in its block is looked at once more, with the next line.
+            self.plain = self.rest_is_plain(bit, special, odd);
+            self.ascii = masks.high >> bit == 0;
+        }
+    }
+
     /// Whether a block holds nothing odd behind a place.
     fn rest_is_plain(&mut self, bit: u32, special: u64, odd: u64) -> bool {
         let behind = !0 << bit;
@@ -153,7 +221,7 @@ impl Walk<'_> {
             left &= left - 1;
             let at = (self.at + bit) as usize;
             match self.text.get(at) {
-                Some(b't' | b'r' | b'b' | b'f') => {}
+                Some(b'r' | b'b' | b'f') => {}
                 Some(b'u') => {
                     us |= 1 << bit;
                     self.plain &= is_written(self.text.get(at + 1..).unwrap_or_default());
@@ -226,7 +294,7 @@ mod tests {
             let text: String = (0..pick(120)).map(|_| pieces[pick(pieces.len())]).collect();
             index.fill(text.as_bytes());
             let (quotes, ends) = plainly(text.as_bytes());
-            assert_eq!(index.quotes, quotes, "{text:?}");
+            assert_eq!(index.quotes(), quotes, "{text:?}");
             assert_eq!(
                 index.lines.iter().map(|line| line.end as usize).collect::<Vec<_>>(),
                 ends,

@@ -7,8 +7,8 @@ use super::index::Quote;
 use super::json::{Members, NoObject, text};
 use super::scan::{Calls, Found};
 use super::text::write;
-use crate::transcript::part::{Part, Role, Tag};
-use crate::transcript::serialize::Dialect;
+use crate::transcript::part::{Part, Role, Tag, messages};
+use crate::transcript::serialize::{Dialect, Size};
 
 /// A line and where it stands.
 pub struct Source<'t> {
@@ -47,6 +47,7 @@ impl<'t> Source<'t> {
             kind,
             body: Body::None,
             words: 0,
+            sizes: Default::default(),
             reported: f64::NAN,
         }
     }
@@ -66,7 +67,7 @@ pub fn read_line(source: &Source<'_>, found: &mut Found) {
 
 /// The entry of a line as pi writes most of them: a type first, then links, then a message of a common shape.
 fn strict(source: &Source<'_>, found: &mut Found) -> Option<Entry> {
-    let begun = found.words.len() as u32;
+    let begun = found.words.len();
     let mut entry = source.entry(Kind::Unknown);
     let mut kind = None;
     let mut names = Names::default();
@@ -94,9 +95,19 @@ fn strict(source: &Source<'_>, found: &mut Found) -> Option<Entry> {
         Some(())
     })?;
     entry.kind = kind?;
-    entry.words = begun;
     let is_whole = entry.kind != Kind::Message || entry.body == Body::Gathered;
-    (cursor.is_done() && is_whole).then_some(entry)
+    if !cursor.is_done() || !is_whole {
+        return None;
+    }
+    measure(&mut entry, begun, &found.words);
+    Some(entry)
+}
+
+/// Notes of a gathered message where its records begin and how large it is.
+fn measure(entry: &mut Entry, begun: usize, words: &[u32]) {
+    entry.words = begun as u32;
+    let message = words.get(begun..).and_then(|records| messages(records).next());
+    entry.sizes = message.as_ref().map(Size::of).unwrap_or_default();
 }
 
 fn kind_of(name: &[u8], cursor: &mut Cursor<'_>) -> Option<Kind> {
@@ -166,7 +177,7 @@ fn gather_own(source: &Source<'_>, entry: &mut Entry, found: &mut Found) {
     match sizes.gather(|sizes| own_message(&mut source.cursor(), role, sizes)) {
         Some(_) => {
             entry.body = Body::Gathered;
-            entry.words = begun as u32;
+            measure(entry, begun, &found.words);
         }
         None => found.words.truncate(begun),
     }

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cursor;
+pub mod desk;
 pub mod entry;
 pub mod file;
 pub mod gather;

@@ -3,20 +3,21 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::entry::{Body, Id, Kind};
+use super::entry::{Id, Kind};
 use super::file::{Identity, Session, fault, is_gathered};
-use super::projection::{Projection, Shows};
+use super::projection::{Item, Projection, Shows};
 use super::scan::Scanned;
 use super::skipped::SkippedLines;
 use super::tree::{Branch, Gap};
 use crate::error::Result;
+use crate::transcript::resident::{Elsewhere, Resident};
 
 /// The context of a branch, and what is known of it.
 pub struct Opened {
     /// Its messages, by their places.
     pub session: Arc<Session>,
-    /// How many there are.
-    pub places: u32,
+    /// The transcript of them, without those that are odd.
+    pub resident: Resident,
     /// Those that have to be built of their lines in another way.
     pub odd: Vec<u32>,
     /// The one that is the summary of the latest compaction.
@@ -51,20 +52,25 @@ impl Opened {
         let projection = Projection::of(&branch);
         let items = &projection.items;
         let places = (0..).zip(items);
-        let is_odd = |entry: u32| scanned.entries.get(entry as usize).map_or(Body::Odd, |entry| entry.body);
-        let odd = places.clone().filter(|(_, item)| !is_gathered(**item, is_odd(item.entry)));
+        let gathered = |item: &Item| {
+            scanned.entries.get(item.entry as usize).filter(|entry| is_gathered(*item, entry.body))
+        };
+        let odd = places.clone().filter(|(_, item)| gathered(item).is_none());
         let odd = odd.map(|(place, _)| place).collect();
+        let sizes = items.iter().map(|item| gathered(item).map(|entry| entry.sizes).unwrap_or_default());
+        let sizes: Vec<_> = sizes.collect();
         let summary = places.clone().find(|(_, item)| item.shows == Shows::Summary).map(|(place, _)| place);
         let (linear, hook_role, gap) = (branch.linear, branch.hook_role, branch.gap);
         let has_header = scanned.entries.iter().any(|entry| entry.kind == Kind::Session);
         let mut skipped = std::mem::take(&mut scanned.skipped);
-        let session = Session::new(path.to_owned(), identity, scanned, items);
+        let session = Arc::new(Session::new(path.to_owned(), identity, scanned, items));
+        let resident = Resident::of(Arc::clone(&session) as Arc<dyn Elsewhere>, &sizes);
         if !has_header {
             skipped.put_first(1, "no session header in the file; read without it");
         }
         Ok(Self {
-            session: Arc::new(session),
-            places: items.len() as u32,
+            session,
+            resident,
             odd,
             summary,
             stale: projection.stale as u32,

@@ -14,7 +14,7 @@ use crate::transcript::part::{Part, Tag};
 /// The longest line that is read, in bytes; longer ones are passed over without being held.
 pub const LONGEST_LINE: usize = 64 << 20;
 /// Bytes of a stretch, longer lines aside: small enough for the nearer caches.
-const STRETCH: usize = 256 << 10;
+pub const STRETCH: usize = 256 << 10;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A file under reading, one stretch after the other.
@@ -174,7 +174,7 @@ pub fn read_stretch(stretch: Stretch, text: &[u8], index: &mut Index, found: &mu
     }
     for line in &index.lines {
         found.lines += 1;
-        let quotes = index.quotes.get(first_quote..line.quotes as usize).unwrap_or_default();
+        let quotes = index.quotes().get(first_quote..line.quotes as usize).unwrap_or_default();
         let bytes = text.get(start..line.end as usize).unwrap_or_default();
         let is_marked = stretch.offset == 0 && start == 0 && bytes.starts_with(BYTE_ORDER_MARK);
         let source = Source {

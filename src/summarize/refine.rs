@@ -12,6 +12,7 @@ use crate::plan::halve::middle;
 use crate::plan::turns::Joints;
 use crate::prompt::build::Template;
 use crate::provider::{Provider, SummaryRequest};
+use crate::transcript::outline::links;
 use crate::transcript::part::Message;
 use crate::transcript::serialize::range_extent;
 
@@ -68,7 +69,7 @@ impl<'a, P: Provider, H: Host> Refining<'a, P, H> {
         range: &'a [Message<'a>],
         progress: &'a mut Progress,
     ) -> Self {
-        let joints = Joints::of(range);
+        let joints = Joints::of(&links(range));
         Self { run, writing, budgets, range, joints, progress, place: (0, 0), uncompressed: false }
     }
 

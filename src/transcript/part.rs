@@ -241,6 +241,15 @@ impl<'a> Message<'a> {
             .filter_map(move |(i, record)| Part::read(start + 2 * i, record))
     }
 
+    /// Numbers of the calls that it makes and answers, each with [`Tag::CallId`] or [`Tag::ResultId`].
+    pub fn numbers(&self) -> impl Iterator<Item = (Tag, u32)> + use<'a> {
+        self.words.chunks_exact(2).filter_map(|record| {
+            let &[word, number] = record else { return None };
+            let tag = Part::tag_of(word).filter(|tag| matches!(tag, Tag::CallId | Tag::ResultId))?;
+            Some((tag, number))
+        })
+    }
+
     /// The parts of one kind.
     pub fn parts_of(&self, tag: Tag) -> impl Iterator<Item = Part> + use<'a> {
         self.parts().filter(move |part| part.tag == tag)

@@ -4,8 +4,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::outline::{Link, Linker, Outline};
 use super::part::{Message, messages};
-use super::serialize::{Dialect, Extent, message_extent};
+use super::serialize::{Dialect, Extent, Size, message_extent};
 use super::store::Store;
 use crate::error::Result;
 
@@ -39,6 +40,11 @@ impl Item {
         here.into_iter().flatten().chain(elsewhere.into_iter().flatten())
     }
 
+    /// The message that it is, in a transcript.
+    fn message<'a>(&'a self, file: Option<&'a dyn Elsewhere>) -> Option<Message<'a>> {
+        self.messages(file).next()
+    }
+
     fn bytes(&self) -> usize {
         match self {
             Self::Here(store) => store.bytes(),
@@ -47,36 +53,38 @@ impl Item {
     }
 }
 
-/// Printed sizes by dialect.
-type Sizes = [Extent; Dialect::ALL.len()];
-
 /// Messages and the sums of their printed sizes, so that any range is sized by one subtraction.
 ///
 /// Cloning shares the messages.
 #[derive(Clone)]
 pub struct Resident {
     items: Vec<Item>,
-    /// Sizes of the messages before each, by dialect; one more than there are messages.
-    before: Vec<Sizes>,
+    /// One for each message.
+    links: Vec<Link>,
+    linker: Linker,
+    /// By dialect, sizes of the messages before each; one more than there are messages.
+    before: [Vec<Extent>; Dialect::ALL.len()],
     /// Where texts are that are not here.
     elsewhere: Option<Arc<dyn Elsewhere>>,
 }
 
 impl Default for Resident {
     fn default() -> Self {
-        Self { items: Vec::new(), before: vec![Sizes::default()], elsewhere: None }
+        let before = Dialect::ALL.map(|_| vec![Extent::default()]);
+        Self { items: Vec::new(), links: Vec::new(), linker: Linker::default(), before, elsewhere: None }
     }
 }
 
 impl Resident {
-    /// The messages at the given places.
+    /// The messages at all places, of these sizes by dialect.
     #[must_use]
-    pub fn of(elsewhere: &Arc<dyn Elsewhere>, places: u32) -> Self {
-        let mut resident = Self { elsewhere: Some(Arc::clone(elsewhere)), ..Self::default() };
-        resident.items.reserve_exact(places as usize);
-        resident.before.reserve_exact(places as usize);
-        for place in 0..places {
-            resident.push(Item::At(place));
+    pub fn of(elsewhere: Arc<dyn Elsewhere>, sizes: &[[Size; Dialect::ALL.len()]]) -> Self {
+        let mut resident = Self { elsewhere: Some(elsewhere), ..Self::default() };
+        resident.items.reserve_exact(sizes.len());
+        resident.links.reserve_exact(sizes.len());
+        resident.before.iter_mut().for_each(|before| before.reserve_exact(sizes.len()));
+        for (place, sizes) in (0..).zip(sizes) {
+            resident.push_sized(Item::At(place), sizes.map(Extent::from));
         }
         resident
     }
@@ -109,28 +117,29 @@ impl Resident {
     }
 
     fn push(&mut self, item: Item) {
-        let mut sizes = Sizes::default();
-        for own in item.messages(self.elsewhere.as_deref()) {
-            for (size, dialect) in sizes.iter_mut().zip(Dialect::ALL) {
-                *size = size.and(message_extent(&own, dialect));
-            }
-        }
-        self.push_sized(item, sizes);
+        let message = item.message(self.elsewhere.as_deref());
+        let extent = |dialect| message.map(|message| message_extent(&message, dialect)).unwrap_or_default();
+        let extents = Dialect::ALL.map(extent);
+        self.push_sized(item, extents);
     }
 
-    fn push_sized(&mut self, item: Item, sizes: Sizes) {
-        let mut sums = self.before.last().copied().unwrap_or_default();
-        sums.iter_mut().zip(sizes).for_each(|(sum, size)| *sum = sum.and(size));
-        self.before.push(sums);
+    fn push_sized(&mut self, item: Item, sizes: [Extent; Dialect::ALL.len()]) {
+        for (before, size) in self.before.iter_mut().zip(sizes) {
+            before.push(before.last().copied().unwrap_or_default().and(size));
+        }
+        self.links.push(self.linker.link(item.message(self.elsewhere.as_deref()).as_ref()));
         self.items.push(item);
     }
 
     /// The printed sizes of a message.
-    fn sizes(&self, at: usize) -> Sizes {
-        let before = self.before.get(at).copied().unwrap_or_default();
-        let mut sizes = self.before.get(at + 1).copied().unwrap_or(before);
-        sizes.iter_mut().zip(before).for_each(|(size, before)| *size = size.without(before));
-        sizes
+    fn sizes(&self, at: usize) -> [Extent; Dialect::ALL.len()] {
+        Dialect::ALL.map(|dialect| self.extent(at..at + 1, dialect))
+    }
+
+    /// Sizes of the messages before each, in one dialect.
+    fn before(&self, dialect: Dialect) -> &[Extent] {
+        let sums = Dialect::ALL.iter().zip(&self.before).find(|(known, _)| **known == dialect);
+        sums.map_or(&[], |(_, before)| before)
     }
 
     /// The first `length` messages, and `replacement` and the messages behind it in place of what follows.
@@ -166,15 +175,22 @@ impl Resident {
     /// The printed size of a range.
     #[must_use]
     pub fn extent(&self, range: Range<usize>, dialect: Dialect) -> Extent {
-        let until = |at: usize| {
-            let sums = self.before.get(at).copied().unwrap_or_default();
-            Dialect::ALL
-                .iter()
-                .zip(sums)
-                .find(|(known, _)| **known == dialect)
-                .map_or(Extent::default(), |(_, sum)| sum)
-        };
+        let before = self.before(dialect);
+        let until = |at: usize| before.get(at).copied().unwrap_or_default();
         until(range.end).without(until(range.start))
+    }
+
+    /// A range as a plan sees it.
+    #[must_use]
+    pub fn outline(&self, range: Range<usize>, dialect: Dialect) -> Outline<'_> {
+        let before = self.before(dialect).get(range.start..=range.end).unwrap_or_default();
+        Outline::new(self.links.get(range).unwrap_or_default(), before)
+    }
+
+    /// A message. Its texts, where they are elsewhere, are not at hand.
+    #[must_use]
+    pub fn message(&self, at: usize) -> Option<Message<'_>> {
+        self.items.get(at)?.message(self.elsewhere.as_deref())
     }
 
     /// The messages of a range. The texts of those that are elsewhere are not at hand.
@@ -193,7 +209,11 @@ impl Resident {
     /// Bytes on the heap that no other transcript shares.
     #[must_use]
     pub fn own_bytes(&self) -> usize {
-        self.before.capacity() * size_of::<Sizes>() + self.items.capacity() * size_of::<Item>()
+        let sums: usize = self.before.iter().map(Vec::capacity).sum();
+        sums * size_of::<Extent>()
+            + self.items.capacity() * size_of::<Item>()
+            + self.links.capacity() * size_of::<Link>()
+            + self.linker.bytes()
     }
 
     /// Bytes on the heap.

@@ -81,6 +81,30 @@ impl Extent {
     }
 }
 
+/// The extent of a message that is a line of a file, and so has no more units than fit in half the room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Size {
+    units: u32,
+    parts: u32,
+}
+
+impl Size {
+    /// Those of a message, by dialect.
+    #[must_use]
+    pub fn of(message: &Message<'_>) -> [Self; Dialect::ALL.len()] {
+        Dialect::ALL.map(|dialect| {
+            let extent = message_extent(message, dialect);
+            Self { units: extent.units as u32, parts: extent.parts as u32 }
+        })
+    }
+}
+
+impl From<Size> for Extent {
+    fn from(Size { units, parts }: Size) -> Self {
+        Self { units: units as usize, parts: parts as usize }
+    }
+}
+
 impl<T: Text> Sink<T> for Extent {
     fn part(&mut self, label: &'static str) {
         self.parts += 1;

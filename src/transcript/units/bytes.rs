@@ -10,8 +10,8 @@ pub struct Masks {
     pub quotes: u64,
     /// `\`
     pub backslashes: u64,
-    /// `n`, which is what most escapes are of.
-    pub ns: u64,
+    /// `"`, `\`, `n` and `t`, which most escapes are of.
+    pub usual: u64,
     /// Line feeds.
     pub breaks: u64,
     /// Bytes below 0x20, line feeds included.
@@ -24,31 +24,36 @@ pub struct Masks {
     pub high: u64,
 }
 
-/// Hands the masks of each block to `each`, in order. The last block is filled up with spaces.
-pub fn each_block(text: &[u8], each: impl FnMut(Masks)) {
+/// What is made of the blocks of a text. A trait and no closure: a method can be forced into the kernel's loop, where
+/// the kernel's features are at hand.
+pub trait Blocks {
+    /// Takes the next block.
+    fn add(&mut self, masks: Masks);
+}
+
+/// Hands the masks of each block to `to`, in order. The last block is filled up with spaces.
+pub fn each_block(text: &[u8], to: &mut impl Blocks) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2")
         && std::arch::is_x86_feature_detected!("popcnt")
         && std::arch::is_x86_feature_detected!("bmi1")
     {
         // SAFETY: the features this function is compiled for were just found on this processor.
-        return unsafe { avx2::each_block(text, each) };
+        return unsafe { avx2::each_block(text, to) };
     }
-    blocks(text, masks, each);
+    blocks(text, masks, to);
 }
 
 #[expect(clippy::inline_always, reason = "inside the kernel, whose features it then has")]
 #[inline(always)]
-fn blocks(text: &[u8], masks: impl Fn(&[u8; BYTES]) -> Masks, mut each: impl FnMut(Masks)) {
-    let mut rest = text;
-    while let Some((block, after)) = rest.split_first_chunk::<BYTES>() {
-        each(masks(block));
-        rest = after;
-    }
-    if !rest.is_empty() {
-        let mut last = [b' '; BYTES];
-        last.iter_mut().zip(rest).for_each(|(slot, byte)| *slot = *byte);
-        each(masks(&last));
+fn blocks(text: &[u8], masks: impl Fn(&[u8; BYTES]) -> Masks, to: &mut impl Blocks) {
+    let (whole, rest) = text.as_chunks::<BYTES>();
+    let mut last = [b' '; BYTES];
+    last.iter_mut().zip(rest).for_each(|(slot, byte)| *slot = *byte);
+    let last = (!rest.is_empty()).then_some(&last);
+    // One place that calls it, for it is to be inlined.
+    for block in whole.iter().chain(last) {
+        to.add(masks(block));
     }
 }
 
@@ -60,7 +65,7 @@ fn masks(block: &[u8; BYTES]) -> Masks {
     Masks {
         quotes: mask(|byte| byte == b'"'),
         backslashes: mask(|byte| byte == b'\\'),
-        ns: mask(|byte| byte == b'n'),
+        usual: mask(|byte| matches!(byte, b'"' | b'\\' | b'n' | b't')),
         breaks: mask(|byte| byte == b'\n'),
         controls: mask(|byte| byte < 0x20),
         continuations: mask(|byte| byte & 0xc0 == 0x80),
@@ -72,15 +77,16 @@ fn masks(block: &[u8; BYTES]) -> Masks {
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use std::arch::x86_64::{
-        __m256i, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_max_epu8, _mm256_min_epu8,
-        _mm256_movemask_epi8, _mm256_set1_epi8,
+        __m256i, _mm_setr_epi8, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8,
+        _mm256_loadu_si256, _mm256_max_epu8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_set1_epi8,
+        _mm256_shuffle_epi8,
     };
 
-    use super::{BYTES, Masks};
+    use super::{BYTES, Blocks, Masks};
 
     #[target_feature(enable = "avx2,popcnt,bmi1")]
-    pub(super) fn each_block(text: &[u8], each: impl FnMut(Masks)) {
-        super::blocks(text, |block| masks(block), each);
+    pub(super) fn each_block(text: &[u8], to: &mut impl Blocks) {
+        super::blocks(text, |block| masks(block), to);
     }
 
     #[target_feature(enable = "avx2,popcnt,bmi1")]
@@ -95,12 +101,17 @@ mod avx2 {
             let byte = _mm256_set1_epi8(byte.cast_signed());
             bits(_mm256_cmpeq_epi8(front, byte), _mm256_cmpeq_epi8(back, byte))
         };
+        // What escapes are usually of, each where its lower four bits say; other bytes find what they are not.
+        let [quote, t, backslash, n] = [b'"', b't', b'\\', b'n'].map(u8::cast_signed);
+        let table = _mm_setr_epi8(-1, 0, quote, 0, t, 0, 0, 0, 0, 0, 0, 0, backslash, 0, n, 0);
+        let table = _mm256_broadcastsi128_si256(table);
+        let usual = |half| _mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, half), half);
         let last_control = _mm256_set1_epi8(0x1f);
         let below = |half| _mm256_cmpeq_epi8(_mm256_min_epu8(half, last_control), half);
         let mut masks = Masks {
             quotes: equal(b'"'),
             backslashes: equal(b'\\'),
-            ns: equal(b'n'),
+            usual: bits(usual(front), usual(back)),
             breaks: equal(b'\n'),
             controls: bits(below(front), below(back)),
             high: bits(front, back),
@@ -131,12 +142,21 @@ mod tests {
 
     use super::*;
 
+    #[derive(Debug, Default, PartialEq)]
+    struct Seen(Vec<Masks>);
+
+    impl Blocks for Seen {
+        fn add(&mut self, masks: Masks) {
+            self.0.push(masks);
+        }
+    }
+
     proptest! {
         #[test]
         fn kernel_equals_its_twin(text in prop::collection::vec(any::<u8>(), 0..300)) {
-            let (mut by_kernel, mut by_twin) = (Vec::new(), Vec::new());
-            each_block(&text, |masks| by_kernel.push(masks));
-            blocks(&text, masks, |masks| by_twin.push(masks));
+            let (mut by_kernel, mut by_twin) = (Seen::default(), Seen::default());
+            each_block(&text, &mut by_kernel);
+            blocks(&text, masks, &mut by_twin);
             prop_assert_eq!(by_kernel, by_twin);
         }
     }
