@@ -2,6 +2,7 @@
 //!
 //! The only core module with `unsafe`: an AVX2 kernel, chosen at run time, whose oracle is the scalar twin.
 
+pub mod ascii;
 pub mod bytes;
 
 const HIGH: std::ops::RangeInclusive<u16> = 0xd800..=0xdbff;
