@@ -1,6 +1,6 @@
 //! Boundary tags inside a text, made harmless unit for unit, so that sizes stay what they were (requirements G16).
 
-use crate::transcript::units::first;
+use crate::transcript::units::find::first_of;
 
 /// The tags that bound the parts of a prompt and of a summary.
 const NAMES: [&str; 4] = ["conversation", "previous-summary", "read-files", "modified-files"];
@@ -12,7 +12,7 @@ const HARMLESS: u16 = 0x2039;
 /// invisible characters inside, in ASCII or full width.
 pub fn neutralize(text: &mut [u16]) {
     let mut from = 0;
-    while let Some(at) = first(text.get(from..).unwrap_or_default(), is_bracket) {
+    while let Some(at) = first_of(text.get(from..).unwrap_or_default(), BRACKETS) {
         let at = from + at;
         let inside = text.get(at + 1..).unwrap_or_default();
         if NAMES.iter().any(|name| is_tag(inside, name)) {
@@ -30,10 +30,8 @@ pub fn neutralized(text: &str) -> String {
     String::from_utf16_lossy(&units)
 }
 
-#[expect(clippy::needless_bitwise_bool, reason = "without branches a block is compared at once")]
-fn is_bracket(unit: u16) -> bool {
-    (unit == 0x3c) | (unit == 0xff1c) | (unit == 0xfe64)
-}
+/// What opens a tag: in ASCII, full width, and small.
+const BRACKETS: [u16; 3] = [0x3c, 0xff1c, 0xfe64];
 
 /// Whether what follows a bracket is the rest of a tag of this name.
 fn is_tag(inside: &[u16], name: &str) -> bool {

@@ -362,10 +362,11 @@ impl Sink<&[u16]> for Utf16<'_> {
         if std::mem::replace(&mut self.begun, true) {
             self.text.extend([0x0a, 0x0a]);
         }
-        self.text.extend(label.encode_utf16());
+        self.fixed(label);
     }
     fn fixed(&mut self, text: &'static str) {
-        self.text.extend(text.encode_utf16());
+        // The form's own words are ASCII.
+        self.text.extend(text.bytes().map(u16::from));
     }
     fn text(&mut self, text: &[u16]) {
         self.text.extend_from_slice(text);

@@ -1,0 +1,73 @@
+//! Where one of a few units stands in a text.
+
+/// The first place of any of three units.
+#[must_use]
+pub fn first_of(text: &[u16], wanted: [u16; 3]) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the feature this function is compiled for was just found on this processor.
+        return unsafe { avx2::first_of(text, wanted) };
+    }
+    plainly(text, wanted)
+}
+
+/// The scalar twin of the kernel.
+fn plainly(text: &[u16], wanted: [u16; 3]) -> Option<usize> {
+    text.iter().position(|unit| wanted.contains(unit))
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use std::arch::x86_64::{
+        __m256i, _mm256_cmpeq_epi16, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256,
+        _mm256_set1_epi16,
+    };
+
+    /// Units that are compared at once.
+    const LANES: usize = 16;
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn first_of(text: &[u16], wanted: [u16; 3]) -> Option<usize> {
+        let (blocks, rest) = text.as_chunks::<{ 2 * LANES }>();
+        let [a, b, c] = wanted.map(|unit| _mm256_set1_epi16(unit.cast_signed()));
+        let is = |units| {
+            let either = _mm256_or_si256(_mm256_cmpeq_epi16(units, a), _mm256_cmpeq_epi16(units, b));
+            _mm256_or_si256(either, _mm256_cmpeq_epi16(units, c))
+        };
+        for (block, at) in blocks.iter().zip((0..).step_by(2 * LANES)) {
+            let (front, back) = load(block);
+            let (front, back) = (is(front), is(back));
+            if _mm256_movemask_epi8(_mm256_or_si256(front, back)) != 0 {
+                let bits = |half| u64::from(_mm256_movemask_epi8(half).cast_unsigned());
+                // Two bits a unit.
+                return Some(at + (bits(front) | bits(back) << 32).trailing_zeros() as usize / 2);
+            }
+        }
+        super::plainly(rest, wanted).map(|at| text.len() - rest.len() + at)
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[expect(clippy::cast_ptr_alignment, reason = "the loads are unaligned ones")]
+    fn load(block: &[u16; 2 * LANES]) -> (__m256i, __m256i) {
+        // SAFETY: the block holds 64 readable bytes, and the loads need no alignment.
+        unsafe {
+            let start = block.as_ptr().cast::<__m256i>();
+            (_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn kernel_equals_its_twin(text in prop::collection::vec(0..200_u16, 0..200), at in 0..200_usize) {
+            let text = text.get(at..).unwrap_or(&text);
+            prop_assert_eq!(first_of(text, [3, 77, 160]), plainly(text, [3, 77, 160]));
+        }
+    }
+}
