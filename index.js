@@ -1,42 +1,48 @@
 "use strict";
 
 const { CompactionError, typed, typedAsync } = require("./js/errors.js");
-const cache = require("./js/cache.js");
-const checkpoint = require("./js/checkpoint.js");
-const generate = require("./js/generate.js");
-const recovery = require("./js/recovery.js");
-const refine = require("./js/refine.js");
-const session = require("./js/session.js");
-const shaping = require("./js/shaping.js");
+const { binding } = require("./js/crossing.js");
+const { SessionTranscript, openSession: open } = require("./js/session.js");
 const sizing = require("./js/sizing.js");
-const tokens = require("./js/tokens.js");
 const { Transcript } = require("./js/transcript.js");
 require("./js/warm-up.js");
 
-const COMPACTION_SUMMARY_RETRY_POLICY = generate.COMPACTION_SUMMARY_RETRY_POLICY;
-const buildRetainedTail = typed(shaping.buildRetainedTail);
+// Loaded with their first call: who loads this package waits for sizes alone.
+const cache = () => require("./js/cache.js");
+const checkpoint = () => require("./js/checkpoint.js");
+const generate = () => require("./js/generate.js");
+const recovery = () => require("./js/recovery.js");
+const refine = () => require("./js/refine.js");
+const shaping = () => require("./js/shaping.js");
+const tokens = () => require("./js/tokens.js");
+
+/** A function of a module that is loaded with the first call. @param {() => any} module @param {string} name */
+const later = (module, name) =>
+  ({ [name]: (/** @type {unknown[]} */ ...args) => module()[name](...args) })[name];
+
+const COMPACTION_SUMMARY_RETRY_POLICY = Object.freeze(binding.summaryRetryPolicy());
+const buildRetainedTail = typed(later(shaping, "buildRetainedTail"));
 const compactionSummaryWouldExceedBudget = typed(sizing.compactionSummaryWouldExceedBudget);
-const compactWithRecovery = typedAsync(recovery.compactWithRecovery);
-const compactionMark = typed(checkpoint.compactionMark);
+const compactWithRecovery = typedAsync(later(recovery, "compactWithRecovery"));
+const compactionMark = typed(later(checkpoint, "compactionMark"));
 const contextBudget = typed(sizing.contextBudget);
-const countTokens = typedAsync(tokens.countTokens);
+const countTokens = typedAsync(later(tokens, "countTokens"));
 const estimateContextTokens = typed(sizing.estimateContextTokens);
 const estimateSummaryPromptTokens = typed(sizing.estimateSummaryPromptTokens);
 const estimateTokens = typed(sizing.estimateTokens);
-const exportCache = typed(cache.exportCache);
+const exportCache = typed(later(cache, "exportCache"));
 const findCut = typed(sizing.findCut);
-const generateCompaction = typedAsync(generate.generateCompaction);
-const importCache = typed(cache.importCache);
-const openSession = typedAsync(session.openSession);
-const { SessionTranscript } = session;
-const parseRefineSettings = typed(refine.parseRefineSettings);
-const planChunks = typed(shaping.planChunks);
-const reduceSummaryInput = typed(shaping.reduceSummaryInput);
-const refineBudgets = typed(refine.refineBudgets);
-const replayRetainedTail = typed(shaping.replayRetainedTail);
+const generateCompaction = typedAsync(later(generate, "generateCompaction"));
+const importCache = typed(later(cache, "importCache"));
+const openSession = typedAsync(open);
+const parseRefineSettings = typed(later(refine, "parseRefineSettings"));
+const planChunks = typed(later(shaping, "planChunks"));
+const reduceSummaryInput = typed(later(shaping, "reduceSummaryInput"));
+const refineBudgets = typed(later(refine, "refineBudgets"));
+const replayRetainedTail = typed(later(shaping, "replayRetainedTail"));
 const serializeConversation = typed(sizing.serializeConversation);
-const stripFallbackNotice = typed(checkpoint.stripFallbackNotice);
-const summaryFits = typedAsync(tokens.summaryFits);
+const stripFallbackNotice = typed(later(checkpoint, "stripFallbackNotice"));
+const summaryFits = typedAsync(later(tokens, "summaryFits"));
 
 // Plain names, so that Node finds them as named ESM imports.
 module.exports = {

@@ -1,6 +1,5 @@
 "use strict";
 
-const { binding } = require("./crossing.js");
 const { checkedRequest } = require("./request.js");
 const { run } = require("./run.js");
 const { measuredTokens } = require("./sizing.js");
@@ -56,7 +55,4 @@ function howWritten(
   };
 }
 
-/** The policy when none is given. */
-const COMPACTION_SUMMARY_RETRY_POLICY = Object.freeze(binding.summaryRetryPolicy());
-
-module.exports = { COMPACTION_SUMMARY_RETRY_POLICY, compactionOf, generateCompaction, recordOf };
+module.exports = { compactionOf, generateCompaction, recordOf };

@@ -8,7 +8,7 @@ const { compactionSummaryWouldExceedBudget } = require("./sizing.js");
 /** Turns of a message, an answer and a result. */
 const TURNS = 60;
 /** Guards at load: enough for the engine to leave its interpreter, few enough to cost a millisecond or two. */
-const GUARDS = 8;
+const GUARDS = 12;
 
 const text = (/** @type {string} */ type) => ({ type, [type]: "a" });
 const call = { type: "toolCall", id: "a", name: "a", arguments: { a: "a", b: 1 } };
