@@ -1,5 +1,6 @@
 "use strict";
 
+const { setImmediate } = require("node:timers");
 const { CompactionError, typed, typedAsync } = require("./js/errors.js");
 const { binding } = require("./js/crossing.js");
 const { SessionTranscript, openSession: open } = require("./js/session.js");
@@ -7,7 +8,7 @@ const sizing = require("./js/sizing.js");
 const { Transcript } = require("./js/transcript.js");
 require("./js/warm-up.js");
 
-// Loaded with their first call: who loads this package waits for sizes alone.
+// Who loads this package waits for sizes alone; the rest comes a turn later, or with its first call.
 const cache = () => require("./js/cache.js");
 const checkpoint = () => require("./js/checkpoint.js");
 const generate = () => require("./js/generate.js");
@@ -16,7 +17,16 @@ const refine = () => require("./js/refine.js");
 const shaping = () => require("./js/shaping.js");
 const tokens = () => require("./js/tokens.js");
 
-/** A function of a module that is loaded with the first call. @param {() => any} module @param {string} name */
+// No later than that: the files of a package that is updated under a running host are of another version.
+setImmediate(() => {
+  try {
+    for (const module of [cache, checkpoint, generate, recovery, refine, shaping, tokens]) module();
+  } catch {
+    // Whoever calls hears of it.
+  }
+});
+
+/** A function of a module that may not be loaded yet. @param {() => any} module @param {string} name */
 const later = (module, name) =>
   ({ [name]: (/** @type {unknown[]} */ ...args) => module()[name](...args) })[name];
 

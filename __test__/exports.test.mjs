@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import test from "node:test";
@@ -6,6 +7,19 @@ import * as main from "../index.js";
 import * as prism from "../prism.js";
 
 const require = createRequire(import.meta.url);
+
+test("a turn after it was loaded, everything is, whatever becomes of the files", () => {
+  const script = `const { readdirSync } = require("node:fs");
+    const { basename, resolve } = require("node:path");
+    require("./index.js");
+    setTimeout(() => {
+      const missing = readdirSync("js").filter((name) => name.endsWith(".js") && !require.cache[resolve("js", name)]);
+      console.log(JSON.stringify(missing));
+    });`;
+  const root = new URL("../", import.meta.url);
+  const missing = execFileSync(process.execPath, ["-e", script], { cwd: root, encoding: "utf8" });
+  assert.deepEqual(JSON.parse(missing), []);
+});
 /** @type {Record<string, any>} */
 const imported = { index: main, prism };
 

@@ -1,6 +1,7 @@
 // What a module exports when it is bundled as the drop-in is.
 
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "../tools/node_modules/esbuild/lib/main.js";
 import { project } from "./project.mjs";
@@ -15,7 +16,10 @@ export async function bundled(path) {
   const output = { outfile, format: /** @type {const} */ ("esm"), platform: /** @type {const} */ ("node") };
   try {
     await build({ absWorkingDir: root, entryPoints: [path], bundle: true, external, ...output });
-    return await import(pathToFileURL(outfile).href);
+    const module = await import(pathToFileURL(outfile).href);
+    // A turn after its own, the package has loaded everything.
+    await setImmediate();
+    return module;
   } finally {
     remove();
   }

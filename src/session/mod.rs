@@ -1,9 +1,9 @@
 //! pi's session files: JSON lines that form a tree, read and never written.
 //!
-//! A file is read once, in stretches of whole lines (`scan`). Bytes are indexed sixty-four at a time (`index`); a line
-//! in the form in which pi writes is walked once, by `cursor` and `gather`, any other by `json` in a slower, exact way
-//! (`line`). Of the entries a branch is followed to the root (`tree`) and projected to the messages that pi would send
-//! (`projection`). What stays are places and sizes (`file`).
+//! A file is read once, in stretches of whole lines (`scan`), by readers that hold one each (`desk`). Bytes are indexed
+//! sixty-four at a time (`index`); a line in the form in which pi writes is walked once, by `cursor` and `gather`, any
+//! other by `json` in a slower, exact way (`line`). Of the entries a branch is followed to the root (`tree`) and
+//! projected to the messages that pi would send (`projection`). What stays are places and sizes (`file`).
 
 #![forbid(unsafe_code)]
 

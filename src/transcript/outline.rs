@@ -121,3 +121,38 @@ impl<'a> Outline<'a> {
         until(span.end).without(until(span.start)).units()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::transcript::part::{Part, messages};
+
+    /// An assistant message with calls of these numbers, or the result of one.
+    fn record(is_result: bool, numbers: &[u32]) -> Vec<u32> {
+        let (role, tag) = if is_result { (3, Tag::ResultId) } else { (2, Tag::CallId) };
+        let numbers = if is_result { &numbers[..1] } else { numbers };
+        let mut words = vec![role << 8, 2 + 2 * numbers.len() as u32];
+        words.extend(numbers.iter().flat_map(|&number| [Part::word(tag, 0), number]));
+        words
+    }
+
+    proptest! {
+        #[test]
+        fn a_result_is_linked_to_the_nearest_call_of_its_number(
+            made in prop::collection::vec((any::<bool>(), prop::collection::vec(0..5_u32, 1..4)), 0..40)
+        ) {
+            let words: Vec<u32> =
+                made.iter().flat_map(|(is_result, numbers)| record(*is_result, numbers)).collect();
+            let range: Vec<Message<'_>> = messages(&words).collect();
+            let found: Vec<usize> = links(&range).iter().map(|link| link.back as usize).collect();
+            let nearest = |at: usize| {
+                let (is_result, numbers) = &made[at];
+                let calls = |&before: &usize| !made[before].0 && made[before].1.contains(&numbers[0]);
+                (0..at).rev().filter(|_| *is_result).find(calls).map_or(0, |call| at - call)
+            };
+            prop_assert_eq!(found, (0..made.len()).map(nearest).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! UTF-16 code units: the length of a JSON string, cuts that keep surrogate pairs whole.
 //!
-//! The only core module with `unsafe`: an AVX2 kernel, chosen at run time, whose oracle is the scalar twin.
+//! The only core module with `unsafe`, with those below it: AVX2 kernels, chosen at run time, whose oracles are scalar
+//! twins.
 
 pub mod ascii;
 pub mod bytes;
