@@ -5,8 +5,8 @@ use std::cell::Cell;
 use super::index::Index;
 use super::scan::{Found, STRETCH};
 
-/// The most bytes of a stretch that a thread keeps; a longer one held a long line.
-const KEPT: usize = 2 * STRETCH;
+/// The most bytes that a thread keeps; a desk that has more held a long line, or a strange one.
+const KEPT: usize = 8 * STRETCH;
 
 /// A stretch, its index, and what was found in it.
 #[derive(Default)]
@@ -33,7 +33,7 @@ impl Desk {
 
     /// Leaves it for the next file that this thread reads. It ends with the thread.
     pub fn leave(self) {
-        if self.text.capacity() <= KEPT {
+        if self.text.capacity() + self.index.bytes() + self.found.bytes() <= KEPT {
             DESK.set(self);
         }
     }

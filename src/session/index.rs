@@ -72,6 +72,12 @@ impl Index {
         }
     }
 
+    /// Bytes on the heap.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.quotes.capacity() * size_of::<Quote>() + self.lines.capacity() * size_of::<Line>()
+    }
+
     /// All unescaped quotes.
     #[must_use]
     pub fn quotes(&self) -> &[Quote] {

@@ -120,6 +120,16 @@ pub struct Found {
     pub lines: u32,
 }
 
+impl Found {
+    /// Bytes on the heap, but for what is rare.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.entries.capacity() * size_of::<Entry>()
+            + self.words.capacity() * size_of::<u32>()
+            + self.calls.bytes()
+    }
+}
+
 /// Ids of calls, each with a number.
 #[derive(Debug, Clone, Default)]
 pub struct Calls {
