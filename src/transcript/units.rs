@@ -3,8 +3,8 @@
 //! The only core module with `unsafe`, with those below it: AVX2 kernels, chosen at run time, whose oracles are scalar
 //! twins.
 
-pub mod ascii;
 pub mod bytes;
+pub mod escape;
 pub mod find;
 
 const HIGH: std::ops::RangeInclusive<u16> = 0xd800..=0xdbff;
