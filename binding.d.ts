@@ -109,6 +109,8 @@ export interface CutOut {
   turnStartIndex: number
   /** `isSplitTurn` */
   isSplitTurn: boolean
+  /** Whether messages before these would change nothing. */
+  isSettled: boolean
 }
 
 /** The lines, each a label and a text, in at most some UTF-16 units and without secrets. */

@@ -47,6 +47,17 @@ class MessageList {
     return facts ? binding.reportedTokens(...facts) : null;
   }
 
+  /** Throws where one of them is none. */
+  check() {
+    for (const [name, messages] of this.lists) {
+      for (let i = 0; i < messages.length; i++) {
+        if (messages[i] === null || typeof messages[i] !== "object") {
+          throw invalidArgument(`${name}[${i}]`, "a message object");
+        }
+      }
+    }
+  }
+
   /** The messages at some indices. @param {readonly number[]} indices @returns {any[]} */
   pick(indices) {
     const { view } = this;

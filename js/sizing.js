@@ -77,11 +77,32 @@ function contextBudget(model) {
   return binding.contextBudget(...modelLimits(required(model, "model"), "model"));
 }
 
+/** Messages at the end of an array that are looked at for a cut, and how many times more where it is not among them. */
+const NEWEST = 128;
+const WIDER = 4;
+
 function findCut(messages, keepRecentTokens, options) {
   const chosen = optional(options, "options");
   const context = MessageList.of(messages, "messages");
   const keep = count(keepRecentTokens, "keepRecentTokens");
-  return context.with(chosen, Depth.COUNTED, (...source) => binding.findCut(...source, keep, chosen));
+  context.check();
+  for (let newest = NEWEST; ; newest *= WIDER) {
+    // A range has its sizes at hand; of an array only what may stay is gathered.
+    const start = context.view ? 0 : Math.max(0, context.length - newest);
+    const { isSettled, ...cut } = context
+      .slice(start)
+      .with(chosen, Depth.COUNTED, (...source) => binding.findCut(...source, keep, chosen));
+    if (isSettled || start === 0) return behind(start, cut);
+  }
+}
+
+/** A cut in what stands behind some messages. @param {number} messages @param {any} cut */
+function behind(messages, { firstKeptIndex, turnStartIndex, isSplitTurn }) {
+  return {
+    firstKeptIndex: firstKeptIndex + messages,
+    turnStartIndex: isSplitTurn ? turnStartIndex + messages : turnStartIndex,
+    isSplitTurn,
+  };
 }
 
 module.exports = {

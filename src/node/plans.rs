@@ -25,6 +25,8 @@ pub struct CutOut {
     pub turn_start_index: i32,
     /// `isSplitTurn`
     pub is_split_turn: bool,
+    /// Whether messages before these would change nothing.
+    pub is_settled: bool,
 }
 
 /// pi's cut point.
@@ -45,6 +47,7 @@ pub fn find_cut(
         first_kept_index: cut.first_kept as u32,
         turn_start_index,
         is_split_turn: turn_start_index >= 0,
+        is_settled: cut.settled,
     })
 }
 

@@ -12,6 +12,8 @@ pub struct CutPoint {
     pub first_kept: usize,
     /// The message that begins the turn which is cut through, if one is.
     pub turn_start: Option<usize>,
+    /// Whether it would be the same with any messages before these.
+    pub settled: bool,
 }
 
 /// A context, of which a cut looks at the newest messages only.
@@ -43,17 +45,17 @@ impl Context for Vec<Message<'_>> {
 /// compact; this steps back to the call before them in both dialects, as 1.6 does.
 #[must_use]
 pub fn find_cut(context: &impl Context, keep: u64, sizing: Sizing) -> CutPoint {
-    let Some(first_kept) = first_kept(context, keep, sizing) else {
-        return CutPoint { first_kept: 0, turn_start: None };
+    let Some((first_kept, reached)) = first_kept(context, keep, sizing) else {
+        return CutPoint { first_kept: 0, turn_start: None, settled: false };
     };
     let cuts_through = !stands_alone(context.role(first_kept), sizing.dialect);
     let mut before = (0..=first_kept).rev().filter(|_| cuts_through);
     let turn_start = before.find(|&i| starts_turn(context.role(i), sizing.dialect));
-    CutPoint { first_kept, turn_start }
+    CutPoint { first_kept, turn_start, settled: reached && (turn_start.is_some() || !cuts_through) }
 }
 
-/// The first message that stays; `None` where a cut is allowed nowhere.
-fn first_kept(context: &impl Context, keep: u64, sizing: Sizing) -> Option<usize> {
+/// The first message that stays, and whether those behind it reach the target; `None` where a cut is allowed nowhere.
+fn first_kept(context: &impl Context, keep: u64, sizing: Sizing) -> Option<(usize, bool)> {
     let is_point = |at: &usize| is_cut_point(context.role(*at));
     let mut kept = 0;
     for i in (0..context.length()).rev() {
@@ -61,10 +63,11 @@ fn first_kept(context: &impl Context, keep: u64, sizing: Sizing) -> Option<usize
         kept += tokens;
         let counts = tokens > 0 || sizing.dialect == Dialect::Pi087;
         if counts && kept >= keep {
-            return (i..context.length()).find(is_point).or_else(|| (0..i).rev().find(is_point));
+            let behind = (i..context.length()).find(is_point).map(|at| (at, true));
+            return behind.or_else(|| (0..i).rev().find(is_point).map(|at| (at, false)));
         }
     }
-    (0..context.length()).find(is_point)
+    (0..context.length()).find(is_point).map(|at| (at, false))
 }
 
 /// Never before a tool result, nor before what is no part of a conversation.
