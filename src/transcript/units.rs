@@ -16,24 +16,10 @@ pub fn splits_pair(before: u16, after: u16) -> bool {
     HIGH.contains(&before) && LOW.contains(&after)
 }
 
-/// The first half of a pair, or what is left of one. Without branches in it, a block is looked at at once.
-fn first_surrogate(text: &[u16]) -> Option<usize> {
-    const BLOCK: usize = 16;
-    let mut at = 0;
-    while let Some(block) = text.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
-        if block.iter().fold(false, |any, &unit| any | is_surrogate(unit)) {
-            break;
-        }
-        at += BLOCK;
-    }
-    let rest = text.get(at..).unwrap_or_default();
-    rest.iter().position(|&unit| is_surrogate(unit)).map(|found| at + found)
-}
-
 /// Replaces every lone surrogate by U+FFFD.
 pub fn mend(text: &mut [u16]) {
     let mut from = 0;
-    while let Some(at) = first_surrogate(text.get(from..).unwrap_or_default()) {
+    while let Some(at) = find::first(text.get(from..).unwrap_or_default(), is_surrogate) {
         let at = from + at;
         let rest = text.get_mut(at..).unwrap_or_default();
         from = match rest {

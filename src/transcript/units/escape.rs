@@ -54,8 +54,12 @@ pub const fn letter(unit: u8) -> u8 {
     }
 }
 
-/// The scalar twin of the kernel: appends a block, if it can.
+/// The twin of the kernel: appends a block, if it can.
 fn write_block<U: Unit>(block: &[u16; UNITS], out: &mut Vec<U>) -> bool {
+    if block.iter().fold(true, |all, &unit| all & is_plain(unit)) {
+        out.extend_from_slice(&block.map(|unit| U::from(unit as u8)));
+        return true;
+    }
     let is_short = |&unit: &u16| unit < 0x80 && (unit >= 0x20 || letter(unit as u8) != 0);
     let can = block.iter().all(is_short);
     for &unit in block.iter().filter(|_| can) {
@@ -65,6 +69,12 @@ fn write_block<U: Unit>(block: &[u16; UNITS], out: &mut Vec<U>) -> bool {
         }
     }
     can
+}
+
+/// ASCII that stands for itself.
+#[expect(clippy::needless_bitwise_bool, reason = "without branches a block is looked at at once")]
+fn is_plain(unit: u16) -> bool {
+    (0x20..0x80).contains(&unit) & (unit != 0x22) & (unit != 0x5c)
 }
 
 /// What a text is written in: bytes of UTF-8, or units of UTF-16.

@@ -1,4 +1,18 @@
-//! Where one of a few units stands in a text.
+//! Where some units stand in a text.
+
+/// The first place of a unit that `is` holds for. Without branches in it, a block is looked at at once.
+pub fn first(text: &[u16], is: impl Fn(u16) -> bool) -> Option<usize> {
+    const BLOCK: usize = 16;
+    let mut at = 0;
+    while let Some(block) = text.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
+        if block.iter().fold(false, |any, &unit| any | is(unit)) {
+            break;
+        }
+        at += BLOCK;
+    }
+    let rest = text.get(at..).unwrap_or_default();
+    rest.iter().position(|&unit| is(unit)).map(|found| at + found)
+}
 
 /// The first place of any of three units.
 #[must_use]
@@ -11,9 +25,10 @@ pub fn first_of(text: &[u16], wanted: [u16; 3]) -> Option<usize> {
     plainly(text, wanted)
 }
 
-/// The scalar twin of the kernel.
-fn plainly(text: &[u16], wanted: [u16; 3]) -> Option<usize> {
-    text.iter().position(|unit| wanted.contains(unit))
+/// The twin of the kernel.
+#[expect(clippy::needless_bitwise_bool, reason = "without branches a block is compared at once")]
+fn plainly(text: &[u16], [a, b, c]: [u16; 3]) -> Option<usize> {
+    first(text, |unit| (unit == a) | (unit == b) | (unit == c))
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -67,7 +82,10 @@ mod tests {
         #[test]
         fn kernel_equals_its_twin(text in prop::collection::vec(0..200_u16, 0..200), at in 0..200_usize) {
             let text = text.get(at..).unwrap_or(&text);
-            prop_assert_eq!(first_of(text, [3, 77, 160]), plainly(text, [3, 77, 160]));
+            let wanted = [3, 77, 160];
+            let found = text.iter().position(|unit| wanted.contains(unit));
+            prop_assert_eq!(first_of(text, wanted), found);
+            prop_assert_eq!(plainly(text, wanted), found);
         }
     }
 }
