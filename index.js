@@ -19,16 +19,28 @@ const tokens = () => require("./js/tokens.js");
 
 // No later than that: the files of a package that is updated under a running host are of another version.
 setImmediate(() => {
-  try {
-    for (const module of [cache, checkpoint, generate, recovery, refine, shaping, tokens]) module();
-  } catch {
-    // Whoever calls hears of it.
+  for (const module of [cache, checkpoint, generate, recovery, refine, shaping, tokens]) {
+    try {
+      module();
+    } catch {
+      // Whoever calls its functions hears of it.
+    }
   }
 });
 
+/** @param {() => any} module */
+function loaded(module) {
+  try {
+    return module();
+  } catch (cause) {
+    const message = "a file of pi-compaction-native is gone or of another version; start this program again";
+    throw new CompactionError("internal", message, { cause });
+  }
+}
+
 /** A function of a module that may not be loaded yet. @param {() => any} module @param {string} name */
 const later = (module, name) =>
-  ({ [name]: (/** @type {unknown[]} */ ...args) => module()[name](...args) })[name];
+  ({ [name]: (/** @type {unknown[]} */ ...args) => loaded(module)[name](...args) })[name];
 
 const COMPACTION_SUMMARY_RETRY_POLICY = Object.freeze(binding.summaryRetryPolicy());
 const buildRetainedTail = typed(later(shaping, "buildRetainedTail"));

@@ -12,7 +12,7 @@ test("a turn after it was loaded, everything is, whatever becomes of the files",
   const script = `const { readdirSync } = require("node:fs");
     const { basename, resolve } = require("node:path");
     require("./index.js");
-    setTimeout(() => {
+    setImmediate(() => {
       const missing = readdirSync("js").filter((name) => name.endsWith(".js") && !require.cache[resolve("js", name)]);
       console.log(JSON.stringify(missing));
     });`;

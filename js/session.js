@@ -184,7 +184,7 @@ function read(
       binding.cancelRun(run);
       reject(signal?.reason);
     };
-    const progress = { hear: onProgress };
+    const progress = { hear: (/** @type {object} */ event) => onProgress?.(event) };
     const hear = (/** @type {any} */ { opened, failure, bytes, total }) => {
       if (opened === undefined && failure === undefined) {
         if (!signal?.aborted) tell(progress, { bytes, total });

@@ -166,12 +166,13 @@ impl Reading {
         while !self.cancel.is_cancelled() {
             let Some(stretch) = self.next(source, &mut desk.text)? else { break };
             if let Some(peak) = self.peak.lock().ok().as_deref_mut().and_then(|peak| peak.get_mut(reader)) {
-                *peak = desk.text.capacity().max(*peak);
+                *peak = stretch.held.max(*peak);
             }
             read_stretch(stretch, &desk.text, &mut desk.index, &mut desk.found);
-            if let Ok(mut gathering) = self.gathering.lock() {
-                desk.found = gathering.add(stretch.index, desk.found);
-            }
+            // A desk that could not be emptied is not left for another file.
+            let mut gathering = self.gathering.lock().map_err(|_| poisoned())?;
+            desk.found = gathering.add(stretch.index, desk.found);
+            drop(gathering);
             if stretch.index.checked_rem(self.telling) == Some(0) {
                 self.tell(source);
             }
@@ -216,7 +217,6 @@ impl Reading {
     }
 
     fn opened(&mut self) -> crate::error::Result<SessionOut> {
-        let poisoned = || CompactionError::new(ErrorCode::Internal, "a lock was poisoned");
         if let Some(failure) = self.failure.get_mut().map_err(|_| poisoned())?.take() {
             return Err(failure);
         }
@@ -241,6 +241,10 @@ impl Reading {
             peak_buffered: self.peak.get_mut().map_or(0, |peak| peak.iter().sum::<usize>()) as f64,
         })
     }
+}
+
+fn poisoned() -> CompactionError {
+    CompactionError::new(ErrorCode::Internal, "a lock was poisoned")
 }
 
 /// The transcript of a session with stores in place of the messages that were built in JavaScript.

@@ -63,8 +63,8 @@ fn first_kept(context: &impl Context, keep: u64, sizing: Sizing) -> Option<(usiz
         kept += tokens;
         let counts = tokens > 0 || sizing.dialect == Dialect::Pi087;
         if counts && kept >= keep {
-            let behind = (i..context.length()).find(is_point).map(|at| (at, true));
-            return behind.or_else(|| (0..i).rev().find(is_point).map(|at| (at, false)));
+            let point = (i..context.length()).find(is_point).or_else(|| (0..i).rev().find(is_point));
+            return point.map(|at| (at, true));
         }
     }
     (0..context.length()).find(is_point).map(|at| (at, false))

@@ -39,6 +39,8 @@ pub struct Stretch {
     pub offset: u64,
     /// Whether a line longer than the longest was passed over before it.
     pub passed_over: bool,
+    /// The most bytes that were held while it was read.
+    pub held: usize,
 }
 
 impl<R: Read> Stretches<R> {
@@ -53,7 +55,7 @@ impl<R: Read> Stretches<R> {
     /// Those of the source.
     pub fn next(&mut self, text: &mut Vec<u8>) -> io::Result<Option<Stretch>> {
         let mut offset = self.offset;
-        let mut passed_over = false;
+        let (mut passed_over, mut held) = (false, 0);
         text.clear();
         text.append(&mut self.carried);
         loop {
@@ -62,6 +64,7 @@ impl<R: Read> Stretches<R> {
             text.reserve_exact(STRETCH.max(before / 8));
             let got = self.source.by_ref().take(STRETCH as u64).read_to_end(text)?;
             self.read += got as u64;
+            held = text.len().max(held);
             if got == 0 {
                 break;
             }
@@ -79,7 +82,7 @@ impl<R: Read> Stretches<R> {
             return Ok(None);
         }
         self.offset = offset + text.len() as u64;
-        let stretch = Stretch { index: self.next, offset, passed_over };
+        let stretch = Stretch { index: self.next, offset, passed_over, held };
         self.next += 1;
         Ok(Some(stretch))
     }
@@ -121,11 +124,12 @@ pub struct Found {
 }
 
 impl Found {
-    /// Bytes on the heap, but for what is rare.
+    /// Bytes on the heap, but for the list of lines that could not be used, which is short.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.entries.capacity() * size_of::<Entry>()
             + self.words.capacity() * size_of::<u32>()
+            + self.facts.capacity() * size_of::<(u32, Facts)>()
             + self.calls.bytes()
     }
 }

@@ -18,7 +18,7 @@ pub struct Link {
 /// Links messages to their calls, one after the other.
 #[derive(Debug, Clone, Default)]
 pub struct Linker {
-    /// For each number of a call the latest message that has it, from 1; numbers come without gaps.
+    /// For each number of a call the latest message that has it, from 1; whoever numbers calls counts them.
     latest: Vec<u32>,
     count: u32,
 }

@@ -1,6 +1,6 @@
 //! Text inside JSON strings: as `JSON.stringify` prints it, and as it stands in the body of a request.
 
-use super::units::escape::{UNITS, letter, write};
+use super::units::escape::{ROOM, UNITS, letter, write};
 use super::units::splits_pair;
 
 /// Appends `JSON.stringify(text)`.
@@ -29,7 +29,7 @@ pub fn write_quoted(text: &[u16], out: &mut Vec<u16>) {
 /// Appends the inside of the text's JSON string in UTF-8; a lone surrogate becomes U+FFFD.
 pub fn write_utf8(text: &[u16], out: &mut Vec<u8>) {
     // One unit in eight escaped, or a text of two bytes a unit here and there: more than sessions have.
-    out.reserve(text.len() + text.len() / 8);
+    out.reserve(text.len() + text.len() / 8 + ROOM);
     write(text, out, |rest, out| {
         let piece = whole(rest);
         for char in char::decode_utf16(piece.iter().copied()) {

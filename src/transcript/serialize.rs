@@ -6,6 +6,7 @@
 use super::part::{Message, Part, Role, Tag, messages};
 use super::quote::write_quoted;
 use super::store::{Lengths, Source, Stored, Text};
+use super::units::escape::ROOM;
 use super::units::splits_pair;
 
 /// The text form that one generation of pi sends.
@@ -339,7 +340,7 @@ fn summary<'a, S: Source<'a>, K: Sink<S::Text>>(
 /// The conversation as UTF-16 text.
 #[must_use]
 pub fn conversation(range: &[Message<'_>], dialect: Dialect) -> Vec<u16> {
-    let mut text = Vec::with_capacity(range_extent(range, dialect).units());
+    let mut text = Vec::with_capacity(range_extent(range, dialect).units() + ROOM);
     write_conversation(range, dialect, &mut text);
     text
 }

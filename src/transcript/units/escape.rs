@@ -3,8 +3,12 @@
 /// Units of a block.
 pub const UNITS: usize = 32;
 
+/// Units that a text has to have room for beyond its own, so that writing it does not take as much again.
+pub const ROOM: usize = 2 * UNITS;
+
 /// Appends the inside of the text's JSON string. `other` is given what is left where its first block holds anything but
-/// ASCII with escapes of at most two units; it appends some of it, at least one unit, and tells how many.
+/// ASCII with escapes of at most two units; it appends that block or all of a shorter rest, be it with the other half of
+/// a pair, and tells how many units that was.
 pub fn write<U: Unit>(text: &[u16], out: &mut Vec<U>, other: impl Fn(&[u16], &mut Vec<U>) -> usize) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt") {
@@ -78,7 +82,10 @@ fn is_plain(unit: u16) -> bool {
 }
 
 /// What a text is written in: bytes of UTF-8, or units of UTF-16.
-pub trait Unit: Copy + From<u8> {
+///
+/// # Safety
+/// A store writes all sixteen units.
+pub unsafe trait Unit: Copy + From<u8> {
     /// Writes sixteen units of ASCII.
     ///
     /// # Safety
@@ -87,7 +94,8 @@ pub trait Unit: Copy + From<u8> {
     unsafe fn store(bytes: std::arch::x86_64::__m128i, to: *mut Self);
 }
 
-impl Unit for u8 {
+// SAFETY: sixteen bytes are stored.
+unsafe impl Unit for u8 {
     #[cfg(target_arch = "x86_64")]
     #[inline]
     unsafe fn store(bytes: std::arch::x86_64::__m128i, to: *mut Self) {
@@ -96,7 +104,8 @@ impl Unit for u8 {
     }
 }
 
-impl Unit for u16 {
+// SAFETY: sixteen units of two bytes are stored.
+unsafe impl Unit for u16 {
     #[cfg(target_arch = "x86_64")]
     #[inline]
     unsafe fn store(bytes: std::arch::x86_64::__m128i, to: *mut Self) {
@@ -116,12 +125,10 @@ mod avx2 {
         _mm256_testz_si256,
     };
 
-    use super::{UNITS, Unit};
+    use super::{ROOM, UNITS, Unit};
 
     /// Units that are spread over sixteen at once.
     const SPREAD: usize = 8;
-    /// The most units that a block becomes, and what the last store writes beyond them.
-    const ROOM: usize = 2 * UNITS + 2 * SPREAD;
     /// In the order of the output, the places of eight units, and before each that has an escape that of a backslash.
     const PLACES: [[u8; 2 * SPREAD]; 1 << SPREAD] = places();
 
@@ -166,8 +173,8 @@ mod avx2 {
         ];
         let mut length = out.len();
         for (eighth, escapes) in eighths.into_iter().zip(escapes.to_le_bytes()) {
-            // SAFETY: eight units become at most sixteen, so that all stores stay in the room that was reserved; the
-            // features of this function are those that a store needs.
+            // SAFETY: eight units become at most sixteen, so that all four stores stay in the room that was reserved;
+            // the features of this function are those that a store needs.
             unsafe { U::store(spread(eighth, escapes), out.as_mut_ptr().add(length)) };
             length += SPREAD + escapes.count_ones() as usize;
         }
