@@ -42,9 +42,10 @@ inEachPi((host, scope) => {
     await terminal.type(`${command} `);
     await terminal.sees(has(command), command);
     const stands = (/** @type {string[]} */ now) => now.some((line) => line.trim() === command);
-    // A list of completions that is still being made takes the first one.
-    for (let tries = 0; tries < 20 && stands(await terminal.screen()); tries++) {
-      await terminal.press("Enter");
+    // A list of completions that is still being made takes the first one, and a screen that is half drawn shows none.
+    for (let tries = 0, gone = 0; tries < 40 && gone < 2; tries++) {
+      gone = stands(await terminal.screen()) ? 0 : gone + 1;
+      if (gone === 0) await terminal.press("Enter");
       await wait(500);
     }
   }
