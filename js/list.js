@@ -5,7 +5,7 @@
 const { Depth, binding, gathered, passageOf } = require("./crossing.js");
 const { invalidArgument } = require("./errors.js");
 const { Transcript, TranscriptRange } = require("./transcript.js");
-const { usageFacts } = require("./values.js");
+const { checkMessage, usageFacts } = require("./values.js");
 
 class MessageList {
   /**
@@ -41,8 +41,7 @@ class MessageList {
   reportedAt(i) {
     if (this.view) return this.view.generation.kept.reportedAt(this.view.start + i);
     const message = this.messages[i];
-    if (message === null || typeof message !== "object")
-      throw invalidArgument(`messages[${i}]`, "a message object");
+    checkMessage(message, "messages", i);
     const facts = usageFacts(message);
     return facts ? binding.reportedTokens(...facts) : null;
   }
@@ -50,11 +49,7 @@ class MessageList {
   /** Throws where one of them is none. */
   check() {
     for (const [name, messages] of this.lists) {
-      for (let i = 0; i < messages.length; i++) {
-        if (messages[i] === null || typeof messages[i] !== "object") {
-          throw invalidArgument(`${name}[${i}]`, "a message object");
-        }
-      }
+      for (let i = 0; i < messages.length; i++) checkMessage(messages[i], name, i);
     }
   }
 

@@ -5,7 +5,7 @@
 const { appendTo, binding, storeOf } = require("./crossing.js");
 const { invalidArgument } = require("./errors.js");
 const { Kept } = require("./kept.js");
-const { usageFacts } = require("./values.js");
+const { checkMessage, usageFacts } = require("./values.js");
 
 /**
  * What a range looks at. Appending only ever adds behind every range, so that a generation is shared; any other
@@ -86,7 +86,8 @@ class Transcript {
   /** @param {readonly any[]} messages */
   #add(messages) {
     const { resident, kept } = this.#current;
-    messages.forEach(checkMessage);
+    // Before anything is appended, so that all of them are or none.
+    for (const [i, message] of messages.entries()) checkMessage(message, "messages", i);
     const usages = messages.map(usageFacts);
     appendTo(resident, messages, this.#ids);
     kept.push(messages, usages);
@@ -124,12 +125,6 @@ class Transcript {
   [Symbol.iterator]() {
     return this.range()[Symbol.iterator]();
   }
-}
-
-/** Checked before anything is appended, so that all of them are or none. @param {any} message @param {number} i */
-function checkMessage(message, i) {
-  if (message === null || typeof message !== "object")
-    throw invalidArgument(`messages[${i}]`, "a message object");
 }
 
 /** @param {number} value @param {number} most @param {string} name */

@@ -2,6 +2,8 @@
 
 // What JavaScript makes of odd values.
 
+const { invalidArgument } = require("./errors.js");
+
 /** What JavaScript prints for a value; nothing where it throws. @param {any} value */
 function printed(value) {
   try {
@@ -9,6 +11,12 @@ function printed(value) {
   } catch {
     return "";
   }
+}
+
+/** Throws where a list holds no message. @param {unknown} message @param {string} name of the list @param {number} at */
+function checkMessage(message, name, at) {
+  if (message === null || typeof message !== "object")
+    throw invalidArgument(`${name}[${at}]`, "a message object");
 }
 
 /** An object that is nothing but its members. @param {any} value */
@@ -47,4 +55,4 @@ function usageFacts(message) {
   return /** @type {any} */ ([String(stopReason), ...numbers]);
 }
 
-module.exports = { isRecord, printed, unitAt, usageFacts };
+module.exports = { checkMessage, isRecord, printed, unitAt, usageFacts };

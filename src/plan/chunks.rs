@@ -89,6 +89,7 @@ pub fn plan_chunks(
 /// more would part calls from their results.
 fn sections(outline: &Outline<'_>, joints: &Joints, fewest: usize, grain: Grain) -> Vec<Range<usize>> {
     let whole = 0..outline.len();
+    // One section needs no pieces.
     if fewest <= 1 {
         return if outline.is_empty() { Vec::new() } else { vec![whole] };
     }

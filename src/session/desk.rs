@@ -24,8 +24,7 @@ thread_local! {
 }
 
 impl Desk {
-    /// That of this thread. Memory that is taken anew for each file has to be cleared by the system first, which takes
-    /// as long as reading a small one.
+    /// That of this thread. Memory that is taken anew for each file has to be cleared by the system first.
     #[must_use]
     pub fn take() -> Self {
         DESK.take()

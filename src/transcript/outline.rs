@@ -117,8 +117,7 @@ impl<'a> Outline<'a> {
     /// UTF-16 units of a span's text.
     #[must_use]
     pub fn units(&self, span: Range<usize>) -> usize {
-        let until = |at: usize| self.before.get(at).copied().unwrap_or_default();
-        until(span.end).without(until(span.start)).units()
+        Extent::of_span(&self.before, span).units()
     }
 }
 

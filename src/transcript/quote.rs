@@ -1,6 +1,6 @@
 //! Text inside JSON strings: as `JSON.stringify` prints it, and as it stands in the body of a request.
 
-use super::units::escape::{ROOM, UNITS, letter, write};
+use super::units::escape::{ROOM, UNITS, long_escape, write, write_ascii};
 use super::units::splits_pair;
 
 /// Appends `JSON.stringify(text)`.
@@ -47,22 +47,6 @@ pub fn write_utf8(text: &[u16], out: &mut Vec<u8>) {
 fn whole(text: &[u16]) -> &[u16] {
     let parts = matches!(text.get(UNITS - 1..=UNITS), Some(&[a, b]) if splits_pair(a, b));
     text.get(..if parts { UNITS + 1 } else { UNITS }).unwrap_or(text)
-}
-
-/// Any ASCII.
-fn write_ascii<U: Copy + From<u8>>(unit: u8, out: &mut Vec<U>) {
-    match letter(unit) {
-        0 if unit < 0x20 => out.extend(long_escape(unit.into()).map(U::from)),
-        0 => out.push(unit.into()),
-        letter => out.extend([b'\\', letter].map(U::from)),
-    }
-}
-
-/// `\u` and four digits.
-fn long_escape(unit: u16) -> [u8; 6] {
-    let digit =
-        |shift: u32| char::from_digit(u32::from(unit) >> shift & 0xf, 16).map_or(b'0', |digit| digit as u8);
-    [b'\\', b'u', digit(12), digit(8), digit(4), digit(0)]
 }
 
 #[cfg(test)]

@@ -175,9 +175,7 @@ impl Resident {
     /// The printed size of a range.
     #[must_use]
     pub fn extent(&self, range: Range<usize>, dialect: Dialect) -> Extent {
-        let before = self.before(dialect);
-        let until = |at: usize| before.get(at).copied().unwrap_or_default();
-        until(range.end).without(until(range.start))
+        Extent::of_span(self.before(dialect), range)
     }
 
     /// A range as a plan sees it.

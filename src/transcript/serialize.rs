@@ -3,6 +3,8 @@
 //! Equal to pi's `convertToLlm` followed by `serializeConversation`, unit for unit, in the given dialect
 //! (requirements A35, A36). Generic over where a text lives and over what is wanted: a length or text.
 
+use std::ops::Range;
+
 use super::part::{Message, Part, Role, Tag, messages};
 use super::quote::write_quoted;
 use super::store::{Lengths, Source, Stored, Text};
@@ -73,6 +75,13 @@ impl Extent {
     #[must_use]
     pub fn without(self, start: Self) -> Self {
         Self { units: self.units - start.units, parts: self.parts - start.parts }
+    }
+
+    /// The extent of a span of messages, by the sums of what stands before each and of everything.
+    #[must_use]
+    pub fn of_span(before: &[Self], span: Range<usize>) -> Self {
+        let until = |at: usize| before.get(at).copied().unwrap_or_default();
+        until(span.end).without(until(span.start))
     }
 
     /// The extent of both texts, one after the other.

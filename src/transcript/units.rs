@@ -1,6 +1,6 @@
 //! UTF-16 code units: the length of a JSON string, cuts that keep surrogate pairs whole.
 //!
-//! The only core module with `unsafe`, with those below it: AVX2 kernels, chosen at run time, whose oracles are scalar
+//! The only core module with `unsafe`, with those below it: AVX2 kernels, chosen at run time, whose oracles are safe
 //! twins.
 
 pub mod bytes;
@@ -143,9 +143,10 @@ mod avx2 {
         _mm256_testz_si256,
     };
 
-    const LANES: usize = 32;
+    /// Units that are looked at at once.
+    pub(super) const LANES: usize = 32;
 
-    type Block = (__m256i, __m256i);
+    pub(super) type Block = (__m256i, __m256i);
 
     /// A unit with bit 7 has no escape. The window at `n` sets it in all lanes but the last `n`.
     const COUNTED: [[u16; LANES]; 2] = [[0x80; LANES], [0; LANES]];
@@ -184,7 +185,7 @@ mod avx2 {
 
     #[target_feature(enable = "avx2")]
     #[expect(clippy::cast_ptr_alignment, reason = "the loads are unaligned ones")]
-    fn load(block: &[u16; LANES]) -> Block {
+    pub(super) fn load(block: &[u16; LANES]) -> Block {
         // SAFETY: the block holds 64 readable bytes, and the loads need no alignment.
         unsafe {
             let start = block.as_ptr().cast::<__m256i>();

@@ -44,9 +44,25 @@ fn blocks<U: Unit>(
     }
 }
 
-/// The letter behind the backslash, for what has an escape of two; else 0.
+/// Appends any ASCII.
+pub fn write_ascii<U: Copy + From<u8>>(unit: u8, out: &mut Vec<U>) {
+    match letter(unit) {
+        0 if unit < 0x20 => out.extend(long_escape(unit.into()).map(U::from)),
+        0 => out.push(unit.into()),
+        letter => out.extend([b'\\', letter].map(U::from)),
+    }
+}
+
+/// `\u` and four digits.
 #[must_use]
-pub const fn letter(unit: u8) -> u8 {
+pub fn long_escape(unit: u16) -> [u8; 6] {
+    let digit =
+        |shift: u32| char::from_digit(u32::from(unit) >> shift & 0xf, 16).map_or(b'0', |digit| digit as u8);
+    [b'\\', b'u', digit(12), digit(8), digit(4), digit(0)]
+}
+
+/// The letter behind the backslash, for what has an escape of two; else 0.
+fn letter(unit: u8) -> u8 {
     match unit {
         b'"' | b'\\' => unit,
         0x08 => b'b',
@@ -66,12 +82,7 @@ fn write_block<U: Unit>(block: &[u16; UNITS], out: &mut Vec<U>) -> bool {
     }
     let is_short = |&unit: &u16| unit < 0x80 && (unit >= 0x20 || letter(unit as u8) != 0);
     let can = block.iter().all(is_short);
-    for &unit in block.iter().filter(|_| can) {
-        match letter(unit as u8) {
-            0 => out.push(U::from(unit as u8)),
-            letter => out.extend([b'\\', letter].map(U::from)),
-        }
-    }
+    block.iter().filter(|_| can).for_each(|&unit| write_ascii(unit as u8, out));
     can
 }
 
@@ -119,13 +130,13 @@ unsafe impl Unit for u16 {
 mod avx2 {
     use std::arch::x86_64::{
         __m128i, __m256i, _mm_loadu_si128, _mm_set_epi64x, _mm_shuffle_epi8, _mm256_add_epi8,
-        _mm256_blendv_epi8, _mm256_cmpeq_epi8, _mm256_extract_epi64, _mm256_loadu_si256, _mm256_min_epu8,
-        _mm256_movemask_epi8, _mm256_or_si256, _mm256_packus_epi16, _mm256_permute4x64_epi64,
-        _mm256_set1_epi8, _mm256_set1_epi16, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8,
-        _mm256_testz_si256,
+        _mm256_blendv_epi8, _mm256_cmpeq_epi8, _mm256_extract_epi64, _mm256_min_epu8, _mm256_movemask_epi8,
+        _mm256_or_si256, _mm256_packus_epi16, _mm256_permute4x64_epi64, _mm256_set1_epi8, _mm256_set1_epi16,
+        _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_testz_si256,
     };
 
     use super::{ROOM, UNITS, Unit};
+    use crate::transcript::units::avx2::load;
 
     /// Units that are spread over sixteen at once.
     const SPREAD: usize = 8;
@@ -165,17 +176,17 @@ mod avx2 {
     fn write_block<U: Unit>(block: &[u16; UNITS], out: &mut Vec<U>) -> bool {
         let Some((letters, escapes)) = escaped(block) else { return false };
         out.reserve(ROOM);
-        let eighths = [
+        let quarters = [
             _mm256_extract_epi64::<0>(letters),
             _mm256_extract_epi64::<1>(letters),
             _mm256_extract_epi64::<2>(letters),
             _mm256_extract_epi64::<3>(letters),
         ];
         let mut length = out.len();
-        for (eighth, escapes) in eighths.into_iter().zip(escapes.to_le_bytes()) {
+        for (quarter, escapes) in quarters.into_iter().zip(escapes.to_le_bytes()) {
             // SAFETY: eight units become at most sixteen, so that all four stores stay in the room that was reserved;
             // the features of this function are those that a store needs.
-            unsafe { U::store(spread(eighth, escapes), out.as_mut_ptr().add(length)) };
+            unsafe { U::store(spread(quarter, escapes), out.as_mut_ptr().add(length)) };
             length += SPREAD + escapes.count_ones() as usize;
         }
         // SAFETY: everything up to here was written.
@@ -196,13 +207,8 @@ mod avx2 {
     /// A block with the letters of its escapes, and which of them are; `None` where it holds anything else than ASCII
     /// with escapes of at most two units.
     #[target_feature(enable = "avx2")]
-    #[expect(clippy::cast_ptr_alignment, reason = "the loads are unaligned ones")]
     fn escaped(block: &[u16; UNITS]) -> Option<(__m256i, u32)> {
-        // SAFETY: the block holds 64 readable bytes, and the loads need no alignment.
-        let (front, back) = unsafe {
-            let start = block.as_ptr().cast::<__m256i>();
-            (_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1)))
-        };
+        let (front, back) = load(block);
         let beyond = _mm256_set1_epi16(0xff80_u16.cast_signed());
         if _mm256_testz_si256(_mm256_or_si256(front, back), beyond) == 0 {
             return None;

@@ -33,23 +33,19 @@ fn plainly(text: &[u16], [a, b, c]: [u16; 3]) -> Option<usize> {
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use std::arch::x86_64::{
-        __m256i, _mm256_cmpeq_epi16, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256,
-        _mm256_set1_epi16,
-    };
+    use std::arch::x86_64::{_mm256_cmpeq_epi16, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi16};
 
-    /// Units that are compared at once.
-    const LANES: usize = 16;
+    use crate::transcript::units::avx2::{LANES, load};
 
     #[target_feature(enable = "avx2")]
     pub(super) fn first_of(text: &[u16], wanted: [u16; 3]) -> Option<usize> {
-        let (blocks, rest) = text.as_chunks::<{ 2 * LANES }>();
+        let (blocks, rest) = text.as_chunks::<LANES>();
         let [a, b, c] = wanted.map(|unit| _mm256_set1_epi16(unit.cast_signed()));
         let is = |units| {
             let either = _mm256_or_si256(_mm256_cmpeq_epi16(units, a), _mm256_cmpeq_epi16(units, b));
             _mm256_or_si256(either, _mm256_cmpeq_epi16(units, c))
         };
-        for (block, at) in blocks.iter().zip((0..).step_by(2 * LANES)) {
+        for (block, at) in blocks.iter().zip((0..).step_by(LANES)) {
             let (front, back) = load(block);
             let (front, back) = (is(front), is(back));
             if _mm256_movemask_epi8(_mm256_or_si256(front, back)) != 0 {
@@ -59,16 +55,6 @@ mod avx2 {
             }
         }
         super::plainly(rest, wanted).map(|at| text.len() - rest.len() + at)
-    }
-
-    #[target_feature(enable = "avx2")]
-    #[expect(clippy::cast_ptr_alignment, reason = "the loads are unaligned ones")]
-    fn load(block: &[u16; 2 * LANES]) -> (__m256i, __m256i) {
-        // SAFETY: the block holds 64 readable bytes, and the loads need no alignment.
-        unsafe {
-            let start = block.as_ptr().cast::<__m256i>();
-            (_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1)))
-        }
     }
 }
 
