@@ -7,7 +7,7 @@ const { compactionSummaryWouldExceedBudget } = require("./sizing.js");
 
 /** Turns of a message, an answer and a result. */
 const TURNS = 60;
-/** Guards at load: enough for the engine to leave its interpreter, few enough to cost a millisecond or two. */
+/** Guards at load: enough for the engine to leave its interpreter, few enough to cost two or three milliseconds. */
 const GUARDS = 12;
 
 const text = (/** @type {string} */ type) => ({ type, [type]: "a" });
