@@ -87,6 +87,28 @@ pub struct SessionOut {
 
 type Callback = ThreadsafeFunction<SessionCall, (), SessionCall, Status, false, false, QUEUE>;
 
+/// The callback, once it is known whether there is one: it is made while the readers wake up.
+type Awaited = Arc<OnceLock<Option<Callback>>>;
+
+/// Its one maker. When it ends without a callback, there is none.
+#[derive(Default)]
+struct Maker(Awaited);
+
+impl Maker {
+    fn make(self, callback: &Function<SessionCall, ()>) -> Result<()> {
+        let builder = callback.build_threadsafe_function().max_queue_size::<QUEUE>();
+        let callback = builder.build_callback(|context| Ok(context.value)).map_err(|e| internal(&e))?;
+        self.0.get_or_init(|| Some(callback));
+        Ok(())
+    }
+}
+
+impl Drop for Maker {
+    fn drop(&mut self) {
+        self.0.get_or_init(|| None);
+    }
+}
+
 /// One file under reading.
 struct Reading {
     path: PathBuf,
@@ -99,7 +121,7 @@ struct Reading {
     cancel: CancellationToken,
     /// Stretches between two tellings of progress; 0 for none.
     telling: u32,
-    callback: Callback,
+    callback: Awaited,
 }
 
 struct Source {
@@ -116,30 +138,32 @@ pub fn open_session(
     telling: u32,
     callback: Function<SessionCall, ()>,
 ) -> Result<()> {
-    let builder = callback.build_threadsafe_function::<SessionCall>().max_queue_size::<QUEUE>();
-    let callback = builder.build_callback(|context| Ok(context.value)).map_err(|e| internal(&e))?;
-    let cancel = run.0.cancel.clone();
-    let leaf = leaf.map(|leaf| Id::of_string(&leaf));
-    let runtime = runtime()?;
-    let reading = Arc::new(Reading {
+    let maker = Maker::default();
+    let reading = Reading {
         path: PathBuf::from(path),
-        leaf,
+        leaf: leaf.map(|leaf| Id::of_string(&leaf)),
         source: OnceLock::new(),
         gathering: Mutex::default(),
         peak: Mutex::default(),
         failure: Mutex::default(),
-        cancel,
+        cancel: run.0.cancel.clone(),
         telling,
-        callback,
-    });
-    // Each reader has its share, and nobody else: the last one must know that it is the last.
-    for (reader, reading) in std::iter::repeat_n(reading, READERS).enumerate() {
-        runtime.spawn_blocking(move || reading.run(reader));
-    }
-    Ok(())
+        callback: Arc::clone(&maker.0),
+    };
+    reading.begin()?;
+    maker.make(&callback)
 }
 
 impl Reading {
+    fn begin(self) -> Result<()> {
+        let runtime = runtime()?;
+        // Each reader has its share, and nobody else: the last one must know that it is the last.
+        for (reader, reading) in std::iter::repeat_n(Arc::new(self), READERS).enumerate() {
+            runtime.spawn_blocking(move || reading.run(reader));
+        }
+        Ok(())
+    }
+
     /// Reads what the other reader leaves. The last one to end tells the host.
     fn run(self: Arc<Self>, reader: usize) {
         let panicked = |_| Err(CompactionError::new(ErrorCode::Internal, "panic in openSession"));
@@ -205,7 +229,9 @@ impl Reading {
             total: Some(source.identity.size as f64),
             ..SessionCall::default()
         };
-        self.callback.call(call, ThreadsafeFunctionCallMode::NonBlocking);
+        if let Some(Some(callback)) = self.callback.get() {
+            callback.call(call, ThreadsafeFunctionCallMode::NonBlocking);
+        }
     }
 
     fn end(mut self) {
@@ -213,7 +239,9 @@ impl Reading {
             Ok(opened) => SessionCall { opened: Some(opened), ..SessionCall::default() },
             Err(error) => SessionCall { failure: Some((&error).into()), ..SessionCall::default() },
         };
-        self.callback.call(call, ThreadsafeFunctionCallMode::Blocking);
+        if let Some(callback) = self.callback.wait() {
+            callback.call(call, ThreadsafeFunctionCallMode::Blocking);
+        }
     }
 
     fn opened(&mut self) -> crate::error::Result<SessionOut> {

@@ -14,24 +14,50 @@ pub struct Cursor<'t> {
     quotes: &'t [Quote],
 }
 
-/// A string that was read.
+/// A string that was read, by its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Text {
+pub struct Text<'t>(&'t [Quote; 2]);
+
+impl Text<'_> {
     /// Where its content begins, in bytes.
-    pub start: u32,
+    #[must_use]
+    pub fn start(self) -> u32 {
+        let Self([open, _]) = self;
+        open.at + 1
+    }
+
     /// And ends.
-    pub end: u32,
-    /// UTF-16 units of its content.
-    pub units: u32,
+    #[must_use]
+    pub fn end(self) -> u32 {
+        let Self([_, close]) = self;
+        close.at
+    }
+
     /// UTF-16 units of it as JSON, quotes included.
-    pub quoted: u32,
+    #[must_use]
+    pub fn quoted(self) -> u32 {
+        let Self([open, close]) = self;
+        close.units - open.units + 1
+    }
+
+    /// UTF-16 units of its content.
+    #[must_use]
+    pub fn units(self) -> u32 {
+        self.quoted() - 2 - self.escapes()
+    }
+
+    /// Units that escapes take beyond those of what they stand for.
+    fn escapes(self) -> u32 {
+        let Self([open, close]) = self;
+        close.escapes - open.escapes
+    }
 }
 
 /// A value that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Value {
+pub enum Value<'t> {
     /// A string.
-    Text(Text),
+    Text(Text<'t>),
     /// Any other value, all of it; numbers as JavaScript prints them.
     Other {
         /// Where it begins, in bytes.
@@ -54,10 +80,15 @@ impl<'t> Cursor<'t> {
         self.text.get(start as usize..end as usize).unwrap_or_default()
     }
 
+    /// The bytes behind a place.
+    fn rest(&self, start: u32) -> &'t [u8] {
+        self.text.get(start as usize..).unwrap_or_default()
+    }
+
     /// The content of a string as it is written.
     #[must_use]
-    pub fn content(&self, text: Text) -> &'t [u8] {
-        self.bytes(text.start, text.end)
+    pub fn content(&self, text: Text<'t>) -> &'t [u8] {
+        self.bytes(text.start(), text.end())
     }
 
     /// UTF-16 units between two places.
@@ -84,25 +115,24 @@ impl<'t> Cursor<'t> {
     }
 
     /// A string.
-    pub fn string(&mut self) -> Option<Text> {
-        let [open, close, rest @ ..] = self.quotes else { return None };
-        if open.at as usize != self.at {
+    pub fn string(&mut self) -> Option<Text<'t>> {
+        let (quotes, rest) = self.quotes.split_first_chunk()?;
+        let text = Text(quotes);
+        if text.start() as usize != self.at + 1 {
             return None;
         }
         self.quotes = rest;
-        self.at = close.at as usize + 1;
-        let quoted = close.units - open.units + 1;
-        let units = quoted - 2 - (close.escapes - open.escapes);
-        Some(Text { start: open.at + 1, end: close.at, units, quoted })
+        self.at = text.end() as usize + 1;
+        Some(text)
     }
 
     /// A string without escapes: its content is what is written.
-    pub fn plain_string(&mut self) -> Option<Text> {
-        self.string().filter(|text| text.quoted == text.units + 2)
+    pub fn plain_string(&mut self) -> Option<Text<'t>> {
+        self.string().filter(|text| text.escapes() == 0)
     }
 
     /// An object: `member` is called behind each name and reads the value.
-    pub fn object(&mut self, mut member: impl FnMut(&mut Self, Text) -> Option<()>) -> Option<()> {
+    pub fn object(&mut self, mut member: impl FnMut(&mut Self, Text<'t>) -> Option<()>) -> Option<()> {
         self.take(b'{')?;
         if self.take(b'}').is_some() {
             return Some(());
@@ -145,16 +175,16 @@ impl<'t> Cursor<'t> {
             b'n' => self.word(b"null"),
             b'{' if depth < DEEPEST => self.object(|cursor, _| cursor.skip_at(depth + 1)),
             b'[' if depth < DEEPEST => self.list(|cursor, _| cursor.skip_at(depth + 1)),
-            _ => self.written_number().filter(|written| is_number(written)).map(drop),
+            _ => self.skip_number(),
         }
     }
 
     /// Any value, read to its end, in the form in which `JSON.stringify` writes it.
-    pub fn value(&mut self) -> Option<Value> {
+    pub fn value(&mut self) -> Option<Value<'t>> {
         self.value_at(0)
     }
 
-    fn value_at(&mut self, depth: u32) -> Option<Value> {
+    fn value_at(&mut self, depth: u32) -> Option<Value<'t>> {
         let start = self.at as u32;
         match self.peek() {
             b'"' => return self.string().map(Value::Text),
@@ -173,7 +203,7 @@ impl<'t> Cursor<'t> {
     fn nested_object(&mut self, depth: u32) -> Option<()> {
         let mut names = Names::default();
         self.object(|cursor, name| {
-            names.add(cursor.content(name))?;
+            names.add(cursor, name)?;
             cursor.value_at(depth + 1).map(drop)
         })
     }
@@ -181,6 +211,26 @@ impl<'t> Cursor<'t> {
     fn word(&mut self, word: &[u8]) -> Option<()> {
         let found = self.text.get(self.at..).is_some_and(|rest| rest.starts_with(word));
         found.then(|| self.at += word.len())
+    }
+
+    /// A number of JSON.
+    fn skip_number(&mut self) -> Option<()> {
+        let byte = |at: usize| self.text.get(at).copied().unwrap_or(0);
+        let digits = |begin: usize| {
+            let length = self.text.get(begin..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            (length > 0).then_some(begin + length)
+        };
+        let mut at = self.at + usize::from(byte(self.at) == b'-');
+        at = if byte(at) == b'0' { at + 1 } else { digits(at)? };
+        if byte(at) == b'.' {
+            at = digits(at + 1)?;
+        }
+        if matches!(byte(at), b'e' | b'E') {
+            at += 1 + usize::from(matches!(byte(at + 1), b'+' | b'-'));
+            at = digits(at)?;
+        }
+        self.at = at;
+        Some(())
     }
 
     /// A number that JavaScript prints as it stands there.
@@ -199,27 +249,6 @@ impl<'t> Cursor<'t> {
 
 fn is_numeric(byte: u8) -> bool {
     byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E')
-}
-
-/// Whether bytes are a number of JSON.
-fn is_number(written: &[u8]) -> bool {
-    let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let rest = written.strip_prefix(b"-").unwrap_or(written);
-    let whole = digits(rest);
-    if whole == 0 || (whole > 1 && rest.starts_with(b"0")) {
-        return false;
-    }
-    let mut rest = rest.get(whole..).unwrap_or_default();
-    if let Some(fraction) = rest.strip_prefix(b".") {
-        let length = digits(fraction);
-        rest = fraction.get(length..).unwrap_or_default();
-        if length == 0 {
-            return false;
-        }
-    }
-    let [b'e' | b'E', power @ ..] = rest else { return rest.is_empty() };
-    let power = power.strip_prefix(b"+").or(power.strip_prefix(b"-")).unwrap_or(power);
-    !power.is_empty() && digits(power) == power.len()
 }
 
 /// Digits that a double holds for certain.
@@ -247,26 +276,35 @@ const MOST_NAMES: usize = 24;
 
 /// Names of an object: each once, and none that JavaScript would put before the others.
 #[derive(Default)]
-pub struct Names<'t> {
-    seen: [&'t [u8]; MOST_NAMES],
+pub struct Names {
+    /// Where each begins, in bytes.
+    seen: [u32; MOST_NAMES],
     count: usize,
     /// A bit for each, by its length and its ends; most names have one of their own.
     marks: u64,
 }
 
-impl<'t> Names<'t> {
+impl Names {
     /// A further name; `None` for one that makes an object that has to be read in another way.
-    pub fn add(&mut self, name: &'t [u8]) -> Option<()> {
-        let (first, last) = (*name.first().unwrap_or(&0), *name.last().unwrap_or(&0));
-        let mark = 1 << ((usize::from(first) + 19 * usize::from(last) + 3 * name.len()) % 64);
-        let is_known = self.marks & mark != 0 && self.seen.get(..self.count)?.contains(&name);
-        if first.is_ascii_digit() || is_known {
+    #[inline]
+    pub fn add(&mut self, cursor: &Cursor<'_>, name: Text<'_>) -> Option<()> {
+        let content = cursor.content(name);
+        let (&first, &last) = (content.first()?, content.last()?);
+        let mark = 1 << ((u32::from(first) + 19 * u32::from(last) + 3 * content.len() as u32) % 64);
+        if first.is_ascii_digit() || (self.marks & mark != 0 && self.has(cursor, content)) {
             return None;
         }
         self.marks |= mark;
-        *self.seen.get_mut(self.count)? = name;
+        *self.seen.get_mut(self.count)? = name.start();
         self.count += 1;
         Some(())
+    }
+
+    #[cold]
+    fn has(&self, cursor: &Cursor<'_>, name: &[u8]) -> bool {
+        let is_name =
+            |&at: &u32| cursor.rest(at).strip_prefix(name).is_some_and(|rest| rest.starts_with(b"\""));
+        self.seen.iter().take(self.count).any(is_name)
     }
 }
 
@@ -338,7 +376,7 @@ mod tests {
         let [(0, Value::Text(string)), (1, Value::Other { start, end })] = seen[..] else {
             panic!("{seen:?}")
         };
-        assert_eq!((string.units, string.quoted), (6, 2 + 1 + 2 + 6 + 1 + 2));
+        assert_eq!((string.units(), string.quoted()), (6, 2 + 1 + 2 + 6 + 1 + 2));
         assert_eq!(cursor.bytes(start, end), b"7");
     }
 }

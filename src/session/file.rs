@@ -342,10 +342,10 @@ impl Texts<'_> {
     }
 }
 
-impl Parts for Texts<'_> {
-    fn text(&mut self, word: u32, units: u32, text: Text) {
+impl<'t> Parts<'t> for Texts<'_> {
+    fn text(&mut self, word: u32, units: u32, text: Text<'t>) {
         self.meet(word, units);
-        let content = self.bytes.get(text.start as usize..text.end as usize).unwrap_or_default();
+        let content = self.bytes.get(text.start() as usize..text.end() as usize).unwrap_or_default();
         self.push(|arena, most| write(content, most, arena));
     }
 

@@ -5,9 +5,9 @@ use crate::tokens::estimate::ReportedUsage;
 use crate::transcript::part::{Part, Role, Tag};
 
 /// Where the parts of a message go.
-pub trait Parts {
+pub trait Parts<'t> {
     /// A part with a text of its own.
-    fn text(&mut self, word: u32, units: u32, text: Text);
+    fn text(&mut self, word: u32, units: u32, text: Text<'t>);
     /// The JSON of a value that is no string, between two places.
     fn json(&mut self, word: u32, units: u32, start: u32, end: u32);
     /// A part that is a number.
@@ -31,13 +31,13 @@ pub struct Head {
 }
 
 /// Reads a message: an object whose role comes first. `None` for a shape that is read in another way.
-pub fn message(cursor: &mut Cursor<'_>, parts: &mut impl Parts) -> Option<Head> {
+pub fn message<'t>(cursor: &mut Cursor<'t>, parts: &mut impl Parts<'t>) -> Option<Head> {
     let mut role = Role::Unknown;
     let mut later = Later::default();
     let mut names = Names::default();
     cursor.object(|cursor, name| {
+        names.add(cursor, name)?;
         let name = cursor.content(name);
-        names.add(name)?;
         if role == Role::Unknown {
             role = role_of(name, cursor)?;
             return Some(());
@@ -62,7 +62,7 @@ fn member<'t>(
     name: &[u8],
     cursor: &mut Cursor<'t>,
     later: &mut Later<'t>,
-    parts: &mut impl Parts,
+    parts: &mut impl Parts<'t>,
 ) -> Option<()> {
     match (role, name) {
         (Role::Bash, _) => return later.bash.member(name, cursor),
@@ -89,9 +89,9 @@ struct Later<'t> {
     flags: u32,
     stop: Option<&'t str>,
     usage: Option<ReportedUsage>,
-    id: Option<Text>,
+    id: Option<Text<'t>>,
     is_summarized: bool,
-    bash: Bash,
+    bash: Bash<'t>,
 }
 
 impl<'t> Later<'t> {
@@ -129,8 +129,8 @@ impl<'t> Later<'t> {
             ReportedUsage { total: none, input: none, output: none, cache_read: none, cache_write: none };
         let mut names = Names::default();
         cursor.object(|cursor, name| {
+            names.add(cursor, name)?;
             let name = cursor.content(name);
-            names.add(name)?;
             let number = match name {
                 b"totalTokens" => &mut usage.total,
                 b"input" => &mut usage.input,
@@ -166,7 +166,7 @@ fn role_of(name: &[u8], cursor: &mut Cursor<'_>) -> Option<Role> {
     }
 }
 
-fn content(cursor: &mut Cursor<'_>, role: Role, parts: &mut impl Parts) -> Option<()> {
+fn content<'t>(cursor: &mut Cursor<'t>, role: Role, parts: &mut impl Parts<'t>) -> Option<()> {
     match cursor.peek() {
         b'[' => cursor.list(|cursor, index| match cursor.peek() {
             b'{' => block(cursor, role, index, parts),
@@ -174,7 +174,7 @@ fn content(cursor: &mut Cursor<'_>, role: Role, parts: &mut impl Parts) -> Optio
         }),
         b'"' if role != Role::Assistant => {
             let text = cursor.string()?;
-            parts.text(Part::word(Tag::Text, Part::WHOLE), text.units, text);
+            parts.text(Part::word(Tag::Text, Part::WHOLE), text.units(), text);
             Some(())
         }
         _ => cursor.skip(),
@@ -191,14 +191,14 @@ enum Block {
     Other,
 }
 
-fn block(cursor: &mut Cursor<'_>, role: Role, index: u32, parts: &mut impl Parts) -> Option<()> {
+fn block<'t>(cursor: &mut Cursor<'t>, role: Role, index: u32, parts: &mut impl Parts<'t>) -> Option<()> {
     let mut kind = None;
     let mut call = Call::default();
     let mut is_read = false;
     let mut names = Names::default();
     cursor.object(|cursor, name| {
+        names.add(cursor, name)?;
         let name = cursor.content(name);
-        names.add(name)?;
         let Some(block) = kind else {
             kind = Some(block_of(name, cursor, role)?);
             return Some(());
@@ -207,7 +207,7 @@ fn block(cursor: &mut Cursor<'_>, role: Role, index: u32, parts: &mut impl Parts
             (Block::Text, b"text") | (Block::Thinking, b"thinking") => {
                 let tag = if block == Block::Text { Tag::Text } else { Tag::Thinking };
                 let text = cursor.string()?;
-                parts.text(Part::word(tag, index), text.units, text);
+                parts.text(Part::word(tag, index), text.units(), text);
                 is_read = true;
             }
             (Block::Call, b"id") => call.id = Some(cursor.plain_string()?),
@@ -242,28 +242,28 @@ fn block_of(name: &[u8], cursor: &mut Cursor<'_>, role: Role) -> Option<Block> {
 }
 
 #[derive(Default)]
-struct Call {
-    id: Option<Text>,
-    name: Option<Text>,
+struct Call<'t> {
+    id: Option<Text<'t>>,
+    name: Option<Text<'t>>,
 }
 
-impl Call {
+impl<'t> Call<'t> {
     /// The call with its arguments, which stand behind its name and its id.
-    fn read(&self, cursor: &mut Cursor<'_>, index: u32, parts: &mut impl Parts) -> Option<()> {
+    fn read(&self, cursor: &mut Cursor<'t>, index: u32, parts: &mut impl Parts<'t>) -> Option<()> {
         let (id, name) = (self.id?, self.name?);
-        parts.text(Part::word(Tag::Call, index), name.units, name);
+        parts.text(Part::word(Tag::Call, index), name.units(), name);
         let number = parts.id(cursor.content(id));
         parts.number(Part::word(Tag::CallId, 0), number);
         let mut names = Names::default();
         let mut member = 0;
         cursor.object(|cursor, key| {
-            names.add(cursor.content(key))?;
-            parts.text(Part::word(Tag::Key, member), key.units, key);
-            parts.number(Part::word(Tag::QuotedKey, 0), key.quoted);
+            names.add(cursor, key)?;
+            parts.text(Part::word(Tag::Key, member), key.units(), key);
+            parts.number(Part::word(Tag::QuotedKey, 0), key.quoted());
             let value_at = Part::word(Tag::Quoted, member);
             let literal = Part::word(Tag::Literal, member);
             match cursor.value()? {
-                Value::Text(text) => parts.text(value_at, text.quoted, text),
+                Value::Text(text) => parts.text(value_at, text.quoted(), text),
                 Value::Other { start, end } => parts.json(literal, cursor.units(start, end), start, end),
             }
             member += 1;
@@ -274,30 +274,30 @@ impl Call {
 
 /// A bash execution, whose members may stand in any order.
 #[derive(Default)]
-struct Bash {
-    command: Option<Text>,
-    output: Option<Text>,
+struct Bash<'t> {
+    command: Option<Text<'t>>,
+    output: Option<Text<'t>>,
     exit_code: Option<(u32, u32)>,
-    output_path: Option<Text>,
+    output_path: Option<Text<'t>>,
     flags: u32,
 }
 
-impl Bash {
+impl<'t> Bash<'t> {
     const EXCLUDED: u32 = 1 << 16;
     const CANCELLED: u32 = 1 << 17;
     const TRUNCATED: u32 = 1 << 18;
     const SHOWS_OUTPUT: u32 = 1 << 20;
 
-    fn member(&mut self, name: &[u8], cursor: &mut Cursor<'_>) -> Option<()> {
+    fn member(&mut self, name: &[u8], cursor: &mut Cursor<'t>) -> Option<()> {
         let value = cursor.value()?;
         match (name, value) {
             (b"command", Value::Text(text)) => self.command = Some(text),
             (b"output", Value::Text(text)) => {
                 self.output = Some(text);
-                self.flags |= if text.units > 0 { Self::SHOWS_OUTPUT } else { 0 };
+                self.flags |= if text.units() > 0 { Self::SHOWS_OUTPUT } else { 0 };
             }
             (b"fullOutputPath", Value::Text(text)) => {
-                self.output_path = Some(text).filter(|text| text.units > 0);
+                self.output_path = Some(text).filter(|text| text.units() > 0);
             }
             (b"exitCode", Value::Other { start, end }) => match cursor.bytes(start, end) {
                 b"0" | b"null" => {}
@@ -313,7 +313,7 @@ impl Bash {
         Some(())
     }
 
-    fn flag(&mut self, flag: u32, cursor: &Cursor<'_>, value: Value) -> Option<()> {
+    fn flag(&mut self, flag: u32, cursor: &Cursor<'_>, value: Value<'_>) -> Option<()> {
         let Value::Other { start, end } = value else { return None };
         match cursor.bytes(start, end) {
             b"true" => self.flags |= flag,
@@ -323,41 +323,41 @@ impl Bash {
         Some(())
     }
 
-    fn write(&self, cursor: &Cursor<'_>, parts: &mut impl Parts) -> Option<()> {
+    fn write(&self, cursor: &Cursor<'t>, parts: &mut impl Parts<'t>) -> Option<()> {
         let (command, output) = (self.command?, self.output?);
-        parts.text(Part::word(Tag::Command, 0), command.units, command);
-        parts.text(Part::word(Tag::Output, 0), output.units, output);
+        parts.text(Part::word(Tag::Command, 0), command.units(), command);
+        parts.text(Part::word(Tag::Output, 0), output.units(), output);
         if let Some((start, end)) = self.exit_code {
             parts.json(Part::word(Tag::ExitCode, 0), cursor.units(start, end), start, end);
         }
         if let Some(path) = self.output_path {
-            parts.text(Part::word(Tag::OutputPath, 0), path.units, path);
+            parts.text(Part::word(Tag::OutputPath, 0), path.units(), path);
         }
         Some(())
     }
 }
 
-fn summary(cursor: &mut Cursor<'_>, parts: &mut impl Parts) -> Option<Text> {
+fn summary<'t>(cursor: &mut Cursor<'t>, parts: &mut impl Parts<'t>) -> Option<Text<'t>> {
     let text = cursor.string()?;
-    parts.text(Part::word(Tag::Summary, 0), text.units, text);
+    parts.text(Part::word(Tag::Summary, 0), text.units(), text);
     Some(text)
 }
 
 /// Reads an entry that is a message of its own: the role that it has, and the member that is its text. `None` for a
 /// shape that is read in another way, and for a text that pi would not show.
-pub fn entry(cursor: &mut Cursor<'_>, role: Role, parts: &mut impl Parts) -> Option<Head> {
+pub fn entry<'t>(cursor: &mut Cursor<'t>, role: Role, parts: &mut impl Parts<'t>) -> Option<Head> {
     let mut names = Names::default();
     let mut is_read = false;
     cursor.object(|cursor, name| {
+        names.add(cursor, name)?;
         let name = cursor.content(name);
-        names.add(name)?;
         match (role, name) {
             (Role::Custom, b"content") => {
                 is_read = matches!(cursor.peek(), b'"' | b'[');
                 content(cursor, role, parts)
             }
             (Role::BranchSummary | Role::CompactionSummary, b"summary") => {
-                is_read = summary(cursor, parts)?.units > 0 || role == Role::CompactionSummary;
+                is_read = summary(cursor, parts)?.units() > 0 || role == Role::CompactionSummary;
                 Some(())
             }
             _ => cursor.skip(),

@@ -1,5 +1,7 @@
 //! Where strings and lines end in a stretch of JSON lines, and how many UTF-16 units stand before each place.
 
+use std::ops::Range;
+
 use crate::transcript::units::bytes::{BYTES, Blocks, Masks, each_block};
 
 /// An unescaped quote.
@@ -14,7 +16,7 @@ pub struct Quote {
 }
 
 /// A line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// The place of its line feed, or the end of the text.
     pub end: u32,
@@ -22,8 +24,21 @@ pub struct Line {
     pub quotes: u32,
     /// Whether it is in the form in which `JSON.stringify` would write it, as far as bytes can tell.
     pub plain: bool,
-    /// Whether all of it is ASCII.
-    pub ascii: bool,
+    /// The places between which it may be other than ASCII; they may lie beyond its ends.
+    pub beyond_ascii: Range<u32>,
+    /// Whether it may have surrogates: characters of two units, or halves of one as escapes.
+    pub surrogates: bool,
+}
+
+impl Line {
+    /// Whether it is UTF-8, in the text in which it begins at `start`.
+    #[must_use]
+    pub fn is_utf8(&self, text: &[u8], start: usize) -> bool {
+        let Range { start: first, end: last } = self.beyond_ascii;
+        // What stands around is ASCII, so that no character goes beyond it.
+        let beyond = text.get(start.max(first as usize)..last.min(self.end) as usize);
+        beyond.is_none_or(|bytes| std::str::from_utf8(bytes).is_ok())
+    }
 }
 
 /// The index of a text.
@@ -60,16 +75,15 @@ impl Index {
             at: 0,
             units: 0,
             escapes: 0,
-            carried: 0,
             plain: true,
-            ascii: true,
+            beyond_ascii: 0..0,
+            surrogates: false,
         };
         each_block(text, &mut walk);
-        let (count, plain, ascii) = (walk.count, walk.plain, walk.ascii);
-        self.count = count;
         if text.last().is_some_and(|last| *last != b'\n') {
-            self.lines.push(Line { end: text.len() as u32, quotes: count as u32, plain, ascii });
+            walk.end_line(text.len() as u32, walk.count as u32);
         }
+        self.count = walk.count;
     }
 
     /// Bytes on the heap.
@@ -89,20 +103,8 @@ fn count(mask: u64) -> u32 {
     mask.count_ones()
 }
 
-const EVEN: u64 = 0x5555_5555_5555_5555;
-
-/// Which bytes are escaped: those behind an odd number of backslashes. `carried` says whether the first one is.
-fn escaped(backslashes: u64, carried: &mut u64) -> u64 {
-    if backslashes == 0 {
-        return std::mem::take(carried);
-    }
-    let backslashes = backslashes & !*carried;
-    let follows = backslashes << 1 | *carried;
-    let odd_starts = backslashes & !EVEN & !follows;
-    let (sequences, overflow) = odd_starts.overflowing_add(backslashes);
-    *carried = u64::from(overflow);
-    (EVEN ^ (sequences << 1)) & follows
-}
+/// Quotes that are noted together: whether there is a further one is hard to foresee.
+const AT_ONCE: usize = 4;
 
 /// What bytes of a block do to the counts behind them.
 #[derive(Default)]
@@ -124,36 +126,37 @@ struct Walk<'t> {
     at: u32,
     units: u32,
     escapes: u32,
-    carried: u64,
+    /// What is known of the line so far, as in [`Line`].
     plain: bool,
-    ascii: bool,
+    beyond_ascii: Range<u32>,
+    surrogates: bool,
 }
 
 impl Blocks for Walk<'_> {
     #[expect(clippy::inline_always, reason = "inside the kernel's loop, where its features are at hand")]
     #[inline(always)]
-    fn add(&mut self, masks: Masks) {
-        let escaped = if masks.backslashes | self.carried == 0 {
-            0
-        } else {
-            escaped(masks.backslashes, &mut self.carried)
-        };
-        let odd = masks.controls & !masks.breaks;
-        let special = escaped & !masks.usual;
-        let long = if special | odd == 0 { 0 } else { self.look_closer(special, odd) };
+    fn add(&mut self, masks: Masks, escaped: u64) {
         let quotes = masks.quotes & !escaped;
-        self.ascii &= masks.high == 0;
+        let special = escaped & !masks.usual;
+        if masks.high | masks.controls | special == 0 {
+            self.note(quotes, |below| Before { units: 0, escapes: count(escaped & below) });
+            self.at += BYTES as u32;
+            self.units += BYTES as u32;
+            self.escapes += count(escaped);
+            return;
+        }
+        let odd = masks.controls & !masks.breaks;
+        let long = if special | odd == 0 { 0 } else { self.look_closer(special, odd) };
+        if masks.high != 0 {
+            self.go_beyond_ascii(masks.wide);
+        }
         if masks.breaks != 0 {
             self.end_lines(masks, quotes, special, odd);
         }
-        if masks.high | escaped == 0 {
-            self.note(quotes, |_| Before::default());
-        } else {
-            self.note(quotes, |below| Before {
-                units: count(masks.wide & below).wrapping_sub(count(masks.continuations & below)),
-                escapes: count(escaped & below) + 4 * count(long & below),
-            });
-        }
+        self.note(quotes, |below| Before {
+            units: count(masks.wide & below).wrapping_sub(count(masks.continuations & below)),
+            escapes: count(escaped & below) + 4 * count(long & below),
+        });
         self.at += BYTES as u32;
         self.units += BYTES as u32 - count(masks.continuations) + count(masks.wide);
         self.escapes += count(escaped) + 4 * count(long);
@@ -165,18 +168,20 @@ impl Walk<'_> {
     #[expect(clippy::inline_always, reason = "inside the kernel's loop, where its features are at hand")]
     #[inline(always)]
     fn note(&mut self, quotes: u64, before: impl Fn(u64) -> Before) {
-        if self.quotes.len() < self.count + BYTES {
-            self.quotes.resize(self.count + self.count / 2 + BYTES, Quote::default());
+        if quotes == 0 {
+            return;
         }
-        let mut slots = self.quotes.get_mut(self.count..).unwrap_or_default().iter_mut();
-        self.count += count(quotes) as usize;
+        if self.quotes.len() < self.count + BYTES + AT_ONCE {
+            self.quotes.resize(self.count + self.count / 2 + BYTES + AT_ONCE, Quote::default());
+        }
+        let (slots, _) = self.quotes.get_mut(self.count..).unwrap_or_default().as_chunks_mut::<AT_ONCE>();
+        let number = count(quotes) as usize;
+        self.count += number;
         let mut left = quotes;
-        while left != 0
-            && let Some(slot) = slots.next()
-        {
+        for slot in slots.iter_mut().take(number.div_ceil(AT_ONCE)).flatten() {
             let bit = left.trailing_zeros();
-            let Before { units, escapes } = before(!left & (left - 1));
-            left &= left - 1;
+            let Before { units, escapes } = before(!left & left.wrapping_sub(1));
+            left &= left.wrapping_sub(1);
             let units = (self.units + bit).wrapping_add(units);
             *slot = Quote { at: self.at + bit, units, escapes: self.escapes + escapes };
         }
@@ -188,17 +193,26 @@ impl Walk<'_> {
         while left != 0 {
             let bit = left.trailing_zeros();
             left &= left - 1;
-            let before = self.count as u32 + count(quotes & !(!0 << bit));
-            self.lines.push(Line {
-                end: self.at + bit,
-                quotes: before,
-                plain: self.plain,
-                ascii: self.ascii,
-            });
+            self.end_line(self.at + bit, self.count as u32 + count(quotes & !(!0 << bit)));
             // What stands behind the line in its block is looked at once more, with the next line.
             self.plain = self.rest_is_plain(bit, special, odd);
-            self.ascii = masks.high >> bit == 0;
+            if masks.high >> bit != 0 {
+                self.go_beyond_ascii(masks.wide);
+            }
         }
+    }
+
+    fn end_line(&mut self, end: u32, quotes: u32) {
+        let beyond_ascii = std::mem::take(&mut self.beyond_ascii);
+        let surrogates = std::mem::take(&mut self.surrogates);
+        self.lines.push(Line { end, quotes, plain: self.plain, beyond_ascii, surrogates });
+    }
+
+    /// Notes that a block is other than ASCII.
+    fn go_beyond_ascii(&mut self, wide: u64) {
+        let begin = if self.beyond_ascii.is_empty() { self.at } else { self.beyond_ascii.start };
+        self.beyond_ascii = begin..self.at + BYTES as u32;
+        self.surrogates |= wide != 0;
     }
 
     /// Whether a block holds nothing odd behind a place.
@@ -230,7 +244,9 @@ impl Walk<'_> {
                 Some(b'r' | b'b' | b'f') => {}
                 Some(b'u') => {
                     us |= 1 << bit;
-                    self.plain &= is_written(self.text.get(at + 1..).unwrap_or_default());
+                    let digits = self.text.get(at + 1..).unwrap_or_default();
+                    self.plain &= is_written(digits);
+                    self.surrogates |= digits.starts_with(b"d");
                 }
                 _ => self.plain = false,
             }
@@ -335,10 +351,31 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ascii_is_told_from_far_lines_and_never_taken_for_it() {
-        let far = "a".repeat(64);
-        let found: Vec<bool> =
-            lines(&format!("é\n{far}\n漢\n{far}\nb")).iter().map(|line| line.ascii).collect();
-        assert!(!found[0] && !found[2] && found[4], "{found:?}");
+    fn a_line_is_utf8_where_all_of_it_is_wherever_blocks_end() {
+        let pieces: [&[u8]; 7] =
+            ["é".as_bytes(), "😀".as_bytes(), b"\n", &[b'a'; 40], b"b", b"\xf0\x9f", b"\x80"];
+        let mut index = Index::default();
+        for seed in 0..4_000_u32 {
+            let text: Vec<u8> =
+                (0..9).flat_map(|at| pieces[(seed / 7_u32.pow(at) * 5 + at) as usize % 7]).copied().collect();
+            index.fill(&text);
+            let mut start = 0;
+            for line in &index.lines {
+                let bytes = &text[start..line.end as usize];
+                assert_eq!(line.is_utf8(&text, start), std::str::from_utf8(bytes).is_ok(), "{bytes:?}");
+                start = line.end as usize + 1;
+            }
+        }
+    }
+
+    #[test]
+    fn surrogates_are_told_wherever_they_stand() {
+        for (text, surrogates) in [("é\\u001b", false), ("😀", true), ("\\ud83d", true)] {
+            for padding in 0..70 {
+                let found = lines(&format!("{}{text}\n{}\n{text}", "x".repeat(padding), "y".repeat(64)));
+                assert_eq!([found[0].surrogates, found[2].surrogates], [surrogates; 2], "{text} {padding}");
+                assert_eq!(found.len(), 3);
+            }
+        }
     }
 }

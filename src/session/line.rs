@@ -26,8 +26,8 @@ pub struct Source<'t> {
     pub line: u32,
     /// Whether a line feed ends it.
     pub is_ended: bool,
-    /// Whether all of it is ASCII.
-    pub is_ascii: bool,
+    /// Whether it may have surrogates.
+    pub has_surrogates: bool,
     /// Whether its bytes are such as `JSON.stringify` writes.
     pub is_strict: bool,
 }
@@ -74,8 +74,8 @@ fn strict(source: &Source<'_>, found: &mut Found) -> Option<Entry> {
     let mut sizes = Sizes::new(source, &mut found.words, &mut found.calls);
     let mut cursor = source.cursor();
     cursor.object(|cursor, name| {
+        names.add(cursor, name)?;
         let name = cursor.content(name);
-        names.add(name)?;
         let Some(kind) = kind else {
             kind = Some(kind_of(name, cursor)?);
             return Some(());
@@ -209,16 +209,16 @@ fn is_cut_off(line: &str) -> bool {
 
 /// The records of messages, of which only the sizes are wanted.
 struct Sizes<'f> {
-    /// The stretch, where the line is not all ASCII: then the units around the cap of a tool result may be a pair.
+    /// The stretch, where the line may have surrogates: then the units around the cap of a tool result may be a pair.
     text: Option<&'f [u8]>,
-    shown: Vec<Text>,
+    shown: Vec<Text<'f>>,
     words: &'f mut Vec<u32>,
     calls: &'f mut Calls,
 }
 
 impl<'f> Sizes<'f> {
     fn new(source: &Source<'f>, words: &'f mut Vec<u32>, calls: &'f mut Calls) -> Self {
-        Self { text: (!source.is_ascii).then_some(source.text), shown: Vec::new(), words, calls }
+        Self { text: source.has_surrogates.then_some(source.text), shown: Vec::new(), words, calls }
     }
 
     /// A message with its header.
@@ -240,11 +240,11 @@ impl<'f> Sizes<'f> {
     /// The units on either side of the cap of a tool result that is longer.
     fn cap(&mut self) {
         const CAP: usize = Dialect::TOOL_RESULT_CAP;
-        let units: usize = self.shown.iter().map(|text| text.units as usize).sum();
+        let units: usize = self.shown.iter().map(|text| text.units() as usize).sum();
         let Some(text) = self.text.filter(|_| units > CAP) else { return };
         let mut start = Vec::with_capacity(CAP + 1);
         for shown in &self.shown {
-            let content = text.get(shown.start as usize..shown.end as usize).unwrap_or_default();
+            let content = text.get(shown.start() as usize..shown.end() as usize).unwrap_or_default();
             write(content, CAP + 1 - start.len(), &mut start);
         }
         if let Some(&[before, after]) = start.get(CAP - 1..) {
@@ -254,8 +254,8 @@ impl<'f> Sizes<'f> {
     }
 }
 
-impl Parts for Sizes<'_> {
-    fn text(&mut self, word: u32, units: u32, text: Text) {
+impl<'f> Parts<'f> for Sizes<'f> {
+    fn text(&mut self, word: u32, units: u32, text: Text<'f>) {
         self.words.extend([word, units]);
         if self.text.is_some() && Part::tag_of(word) == Some(Tag::Text) {
             self.shown.push(text);

@@ -199,8 +199,8 @@ pub fn read_stretch(stretch: Stretch, text: &[u8], index: &mut Index, found: &mu
             end: start + bytes.strip_suffix(b"\r").unwrap_or(bytes).len(),
             line: found.lines,
             is_ended: text.get(line.end as usize) == Some(&b'\n'),
-            is_ascii: line.ascii,
-            is_strict: line.plain && (line.ascii || std::str::from_utf8(bytes).is_ok()),
+            has_surrogates: line.surrogates,
+            is_strict: line.plain && line.is_utf8(text, start),
         };
         read_line(&source, found);
         start = line.end as usize + 1;

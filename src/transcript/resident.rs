@@ -42,7 +42,10 @@ impl Item {
 
     /// The message that it is, in a transcript.
     fn message<'a>(&'a self, file: Option<&'a dyn Elsewhere>) -> Option<Message<'a>> {
-        self.messages(file).next()
+        match self {
+            Self::Here(store) => store.messages().next(),
+            Self::At(place) => messages(file?.records(*place)).next(),
+        }
     }
 
     fn bytes(&self) -> usize {

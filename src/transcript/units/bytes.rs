@@ -27,8 +27,8 @@ pub struct Masks {
 /// What is made of the blocks of a text. A trait and no closure: a method can be forced into the kernel's loop, where
 /// the kernel's features are at hand.
 pub trait Blocks {
-    /// Takes the next block.
-    fn add(&mut self, masks: Masks);
+    /// Takes the next block, and which of its bytes are escaped: those behind an odd number of backslashes.
+    fn add(&mut self, masks: Masks, escaped: u64);
 }
 
 /// Hands the masks of each block to `to`, in order. The last block is filled up with spaces.
@@ -51,9 +51,11 @@ fn blocks(text: &[u8], masks: impl Fn(&[u8; BYTES]) -> Masks, to: &mut impl Bloc
     let mut last = [b' '; BYTES];
     last.iter_mut().zip(rest).for_each(|(slot, byte)| *slot = *byte);
     let last = (!rest.is_empty()).then_some(&last);
+    let mut carried = 0;
     // One place that calls it, for it is to be inlined.
     for block in whole.iter().chain(last) {
-        to.add(masks(block));
+        let masks = masks(block);
+        to.add(masks, escaped(masks.backslashes, &mut carried));
     }
 }
 
@@ -74,12 +76,27 @@ fn masks(block: &[u8; BYTES]) -> Masks {
     }
 }
 
+/// Every other bit, from the second.
+const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
+
+/// Which bytes are escaped. `carried` says whether the first one is, and then whether the first of the next block is.
+#[expect(clippy::inline_always, reason = "inside the kernel's loop")]
+#[inline(always)]
+fn escaped(backslashes: u64, carried: &mut u64) -> u64 {
+    let begins = backslashes & !*carried;
+    // Subtracting a run of backslashes from what they escape leaves every other bit of it, as in simdjson.
+    let ends = (begins << 1 | ODD).wrapping_sub(begins) ^ ODD;
+    let escaped = ends ^ (backslashes | *carried);
+    *carried = (ends & backslashes) >> 63;
+    escaped
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use std::arch::x86_64::{
         __m256i, _mm_setr_epi8, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8,
-        _mm256_loadu_si256, _mm256_max_epu8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_set1_epi8,
-        _mm256_shuffle_epi8,
+        _mm256_loadu_si256, _mm256_max_epu8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256,
+        _mm256_set1_epi8, _mm256_shuffle_epi8, _mm256_testz_si256,
     };
 
     use super::{BYTES, Blocks, Masks};
@@ -112,12 +129,15 @@ mod avx2 {
             quotes: equal(b'"'),
             backslashes: equal(b'\\'),
             usual: bits(usual(front), usual(back)),
-            breaks: equal(b'\n'),
-            controls: bits(below(front), below(back)),
-            high: bits(front, back),
             ..Masks::default()
         };
-        if masks.high != 0 {
+        // Most blocks hold neither control characters nor anything that is no ASCII.
+        let (below_front, below_back) = (below(front), below(back));
+        let odd = _mm256_or_si256(_mm256_or_si256(below_front, front), _mm256_or_si256(below_back, back));
+        if _mm256_testz_si256(odd, _mm256_set1_epi8(i8::MIN)) == 0 {
+            masks.breaks = equal(b'\n');
+            masks.controls = bits(below_front, below_back);
+            masks.high = bits(front, back);
             let first_lead = _mm256_set1_epi8(0xc0_u8.cast_signed());
             let continues = |half| _mm256_cmpgt_epi8(first_lead, half);
             masks.continuations = bits(continues(front), continues(back));
@@ -143,11 +163,11 @@ mod tests {
     use super::*;
 
     #[derive(Debug, Default, PartialEq)]
-    struct Seen(Vec<Masks>);
+    struct Seen(Vec<(Masks, u64)>);
 
     impl Blocks for Seen {
-        fn add(&mut self, masks: Masks) {
-            self.0.push(masks);
+        fn add(&mut self, masks: Masks, escaped: u64) {
+            self.0.push((masks, escaped));
         }
     }
 
