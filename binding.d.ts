@@ -23,7 +23,7 @@ export declare function answerRequest(run: ExternalObject<OwnedRun>, id: number,
 export declare function answerRetry(run: ExternalObject<OwnedRun>, id: number, word?: boolean | undefined | null): void
 
 /** Appends the messages of a store. Takes its contents. */
-export declare function appendToResident(resident: ExternalObject<Resident>, store: ExternalObject<Store>): void
+export declare function appendToResident(resident: ExternalObject<Resident>, store: ExternalObject<Filling>): void
 
 /** Every budget of a model, in tokens but for the characters. */
 export interface Budgets {
@@ -82,7 +82,7 @@ export declare function connect(network: NetworkIn): ExternalObject<Connections>
 export declare function contextBudget(window: number, output: number, input: number): Budgets
 
 /** The conversation text of a passage. Empties it. */
-export declare function conversationText(passage: ExternalObject<Passage>, options?: object | undefined | null): string
+export declare function conversationText(passage: ExternalObject<Unread>, options?: object | undefined | null): string
 
 /** What each kind of token cost. */
 export interface CostOut {
@@ -120,7 +120,7 @@ export declare function digestOf(labels: Array<string>, texts: Array<string>, se
  * Another resident transcript: the first messages, then those of the store, then what stood behind as many.
  * Without messages in the store it ends there.
  */
-export declare function editedResident(resident: ExternalObject<Resident>, length: number, store: ExternalObject<Store>): ExternalObject<Resident>
+export declare function editedResident(resident: ExternalObject<Resident>, length: number, store: ExternalObject<Filling>): ExternalObject<Resident>
 
 /** One change to one message. `place` says what it changes; `block` and `member` where. */
 export interface EditOut {
@@ -246,7 +246,7 @@ export interface FallbackTextOut {
 export declare function findCut(source: unknown, start: number, end: number, keepRecentTokens: number, options?: object | undefined | null): CutOut
 
 /** Begins to write a checkpoint; the host's callback hears of the end. Empties the passage. */
-export declare function generate(run: ExternalObject<OwnedRun>, passage: ExternalObject<Passage>, input: RunInput, request: object, cache: ExternalObject<Cache>, connections: ExternalObject<Connections> | undefined | null, host: (arg: HostCall) => void): void
+export declare function generate(run: ExternalObject<OwnedRun>, passage: ExternalObject<Unread>, input: RunInput, request: object, cache: ExternalObject<Cache>, connections: ExternalObject<Connections> | undefined | null, host: (arg: HostCall) => void): void
 
 /** What the callback in `js/host.js` is called with. */
 export interface HostCall {
@@ -331,10 +331,10 @@ export interface OutcomeOut {
 }
 
 /** The messages of a range as a passage, which outlives later edits. */
-export declare function passageOfResident(resident: ExternalObject<Resident>, start: number, end: number): ExternalObject<Passage>
+export declare function passageOfResident(resident: ExternalObject<Resident>, start: number, end: number): ExternalObject<Unread>
 
-/** The messages of a store as a passage, known secrets masked. Takes the store's contents. */
-export declare function passageOfStore(store: ExternalObject<Store>, secrets: Array<string>): ExternalObject<Passage>
+/** The messages of a store as a passage. Takes the store's contents. */
+export declare function passageOfStore(store: ExternalObject<Filling>): ExternalObject<Unread>
 
 /** A retry policy, as pi's settings state one. */
 export interface PolicyOut {
@@ -368,7 +368,7 @@ export interface RecoveryIn {
 }
 
 /** The reduction of a passage. Empties it. */
-export declare function reduce(passage: ExternalObject<Passage>): Array<EditOut>
+export declare function reduce(passage: ExternalObject<Unread>): Array<EditOut>
 
 /** Indices of the messages that the reduction changes. */
 export declare function reducible(source: unknown, start: number, end: number): Array<number>
@@ -507,7 +507,7 @@ export declare function sessionChanged(session: ExternalObject<Session>): void
 export declare function sessionEdit(session: ExternalObject<Session>, place: number): string
 
 /** The transcript of a session with stores in place of the messages that were built in JavaScript. */
-export declare function sessionFilled(resident: ExternalObject<Resident>, odd: Array<number>, stores: Array<ExternalObject<Store>>): ExternalObject<Resident>
+export declare function sessionFilled(resident: ExternalObject<Resident>, odd: Array<number>, stores: Array<ExternalObject<Filling>>): ExternalObject<Resident>
 
 /** A line of a session file and what is the matter with it. */
 export interface SessionLine {
@@ -556,10 +556,10 @@ export interface SessionOut {
 export declare function sessionReported(session: ExternalObject<Session>, place: number): number | null
 
 /** Cuts each message of a passage to its target, and empties it; `counted` measures as the raw estimate does, for a tail. */
-export declare function shortened(passage: ExternalObject<Passage>, targets: Array<number>, options: object | undefined | null, counted: boolean): Array<EditOut>
+export declare function shortened(passage: ExternalObject<Unread>, targets: Array<number>, options: object | undefined | null, counted: boolean): Array<EditOut>
 
 /** A store for texts, which `read` then fills: tool results to some units beyond their cap, else everything whole. */
-export declare function store(records: Uint32Array, words: number, beyondCap?: number | undefined | null): ExternalObject<Store>
+export declare function store(records: Uint32Array, words: number, beyondCap?: number | undefined | null): ExternalObject<Filling>
 
 /** A summary without what a fallback added to it. */
 export declare function stripFallbackNotice(summary: string): string
@@ -568,7 +568,7 @@ export declare function stripFallbackNotice(summary: string): string
 export declare function summaries(source: unknown, start: number, end: number): Array<number>
 
 /** The guard's verdict by exact tokens; `done` hears of it. Empties both passages. */
-export declare function summaryFits(passages: [ExternalObject<Passage>, ExternalObject<Passage>], previous: string, limits: Float64Array, encoding: string, tables: string, options: object, done: (arg: TokensOut) => void): void
+export declare function summaryFits(passages: [ExternalObject<Unread>, ExternalObject<Unread>], previous: string, limits: Float64Array, encoding: string, tables: string, options: object, done: (arg: TokensOut) => void): void
 
 /** The policy of a chain when none is given. */
 export declare function summaryRetryPolicy(): PolicyOut

@@ -71,18 +71,18 @@ function appendTo(resident, messages, ids) {
 const ESCAPED = 6;
 
 /**
- * Messages with their texts as far as they are printed, known secrets masked.
+ * Messages with their texts as far as they are printed, and so far beyond that a secret across the cap is recognized.
  *
  * @param {Lists} lists @param {readonly string[]} secrets
  */
 function passageOf(lists, secrets) {
   const beyond = ESCAPED * secrets.reduce((longest, { length }) => Math.max(longest, length), 0);
-  return binding.passageOfStore(storeOf(lists, beyond), [...secrets]);
+  return binding.passageOfStore(storeOf(lists, beyond));
 }
 
 /** Messages with all of their texts. @param {readonly object[]} messages */
 function wholePassageOf(messages) {
-  return binding.passageOfStore(storeOf([["messages", messages]], Number.POSITIVE_INFINITY), []);
+  return binding.passageOfStore(storeOf([["messages", messages]], Number.POSITIVE_INFINITY));
 }
 
 /** Strings that one native call takes as arguments. */

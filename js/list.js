@@ -108,9 +108,9 @@ class MessageList {
   }
 
   /**
-   * The messages with their texts as far as they are printed, known secrets masked.
+   * The messages with their texts as far as they are printed.
    *
-   * @param {readonly string[]} [secrets]
+   * @param {readonly string[]} [secrets] which have to be recognized in them
    */
   passage(secrets = []) {
     // What stays resident ends at the cap: a secret across it can only be found in the message itself.

@@ -17,7 +17,7 @@ use crate::summarize::cache::Shelf;
 use crate::summarize::run::Sent;
 use crate::summarize::writing::Progress;
 use crate::transcript::part::Message;
-use crate::transcript::resident::Passage;
+use crate::transcript::passage::Passage;
 use crate::transcript::serialize::range_extent;
 use crate::transcript::weigh::Sizing;
 
@@ -98,6 +98,14 @@ impl Compaction {
                     self.budgets(window);
                 format!("refine:{ratio}:{max_prompt}:{max_output}:{summary_ceiling}:{chunk}")
             }
+        }
+    }
+
+    /// Takes its range; secrets are masked from here on.
+    pub fn take(&mut self, range: Passage) {
+        self.range = range;
+        if self.secrets.longest() > 0 {
+            self.range.change_texts(|text| self.secrets.mask(text));
         }
     }
 

@@ -13,9 +13,9 @@ use crate::prompt::neutralize::is_blank as shows_nothing;
 use crate::prompt::notice::without_notice;
 use crate::tokens::estimate::ReportedUsage;
 use crate::transcript::part::Message;
-use crate::transcript::resident::Passage;
+use crate::transcript::passage::Unread;
 use crate::transcript::serialize::{Dialect, conversation, range_extent};
-use crate::transcript::store::{Store, Wanted};
+use crate::transcript::store::{Filling, Wanted};
 
 /// The version of which the binary is, which has to be that of the JavaScript around it.
 #[napi(catch_unwind)]
@@ -93,9 +93,9 @@ pub fn reported_tokens(
 
 /// A store for texts, which `read` then fills: tool results to some units beyond their cap, else everything whole.
 #[napi(catch_unwind)]
-pub fn store(records: &[u32], words: u32, beyond_cap: Option<u32>) -> External<Store> {
+pub fn store(records: &[u32], words: u32, beyond_cap: Option<u32>) -> External<Filling> {
     let records = records.get(..words as usize).unwrap_or_default();
-    External::new(Store::new(
+    External::new(Filling::new(
         records.to_vec(),
         beyond_cap.map_or(Wanted::Whole, |units| Wanted::Printed(units as usize)),
     ))
@@ -106,8 +106,8 @@ const LONGEST: usize = (1 << 29) - 24;
 
 /// The conversation text of a passage. Empties it.
 #[napi(catch_unwind)]
-pub fn conversation_text(passage: &mut External<Passage>, options: Option<Object>) -> Result<Utf16String> {
-    let passage = std::mem::take(&mut **passage).loaded()?;
+pub fn conversation_text(passage: &mut External<Unread>, options: Option<Object>) -> Result<Utf16String> {
+    let passage = std::mem::take(&mut **passage).read()?;
     let range: Vec<Message<'_>> = passage.messages().collect();
     let dialect = Fields::options(options.as_ref()).sizing()?.dialect;
     if range_extent(&range, dialect).units() > LONGEST {

@@ -23,7 +23,7 @@ use crate::summarize::cache::Cache;
 use crate::summarize::events::Event;
 use crate::summarize::run::{Bounds, Ended, Run};
 use crate::summarize::tally::{Log, Stage, Tally};
-use crate::transcript::resident::Passage;
+use crate::transcript::passage::Unread;
 
 /// A new run, before it has begun.
 #[napi(catch_unwind)]
@@ -71,7 +71,7 @@ pub fn summary_retry_policy() -> PolicyOut {
 #[napi(catch_unwind)]
 pub fn generate(
     run: &External<OwnedRun>,
-    passage: &mut External<Passage>,
+    passage: &mut External<Unread>,
     input: RunInput,
     request: Object,
     cache: &External<Arc<Cache>>,
@@ -84,13 +84,15 @@ pub fn generate(
     let wants = Wants { events: input.hears_events, retries: input.decides_retries };
     let host =
         NodeHost::new(&host, Arc::clone(&run.0), wants, input.random.clone()).map_err(|e| internal(&e))?;
-    let compaction = input.compaction(std::mem::take(&mut **passage), request, cache)?;
+    let compaction = input.compaction(request, cache)?;
     let recovery = input.recovery(request)?;
-    begin(host, Task { compaction, recovery, writer }).map_err(Into::into)
+    let range = std::mem::take(&mut **passage);
+    begin(host, Task { range, compaction, recovery, writer }).map_err(Into::into)
 }
 
 /// A compaction with all that it needs.
 struct Task {
+    range: Unread,
     compaction: Compaction,
     recovery: Option<Recovery>,
     writer: Writer,
@@ -99,9 +101,9 @@ struct Task {
 impl Task {
     async fn run(mut self, host: &NodeHost) -> Finished {
         let log = Log::new(host);
-        let loaded = std::mem::take(&mut self.compaction.range).loaded();
+        let read = std::mem::take(&mut self.range).read();
         let worth = self.recovery.as_ref().map_or(Ok(()), Recovery::worth_a_request);
-        let outcome = match loaded.map(|range| self.compaction.range = range).and(worth) {
+        let outcome = match read.map(|range| self.compaction.take(range)).and(worth) {
             Ok(()) => self.written(host, &log).await,
             Err(error) => Err(error.into()),
         };

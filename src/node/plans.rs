@@ -14,7 +14,7 @@ use crate::plan::reduce::{reduce as thin, reducible as thinnable};
 use crate::plan::shorten::{Cut, Form, shorten};
 use crate::plan::tail::{TailPlan, plan_tail, sound};
 use crate::transcript::part::Role;
-use crate::transcript::resident::Passage;
+use crate::transcript::passage::Unread;
 
 /// Where a context is cut.
 #[napi(object, object_from_js = false)]
@@ -71,9 +71,9 @@ pub fn reducible(env: Env, source: Unknown, start: u32, end: u32) -> Result<Vec<
 
 /// The reduction of a passage. Empties it.
 #[napi(catch_unwind)]
-pub fn reduce(passage: &mut External<Passage>) -> Vec<EditOut> {
-    let passage = std::mem::take(&mut **passage);
-    edits(thin(&passage.messages().collect::<Vec<_>>()))
+pub fn reduce(passage: &mut External<Unread>) -> Result<Vec<EditOut>> {
+    let passage = std::mem::take(&mut **passage).read()?;
+    Ok(edits(thin(&passage.messages().collect::<Vec<_>>())))
 }
 
 /// A tail by index, and what has to change in it.
@@ -175,7 +175,7 @@ impl From<ChunkPlan> for ChunksOut {
 /// Cuts each message of a passage to its target, and empties it; `counted` measures as the raw estimate does, for a tail.
 #[napi(catch_unwind)]
 pub fn shortened(
-    passage: &mut External<Passage>,
+    passage: &mut External<Unread>,
     targets: Vec<u32>,
     options: Option<Object>,
     counted: bool,
@@ -183,7 +183,7 @@ pub fn shortened(
     let dialect = Fields::options(options.as_ref()).sizing()?.dialect;
     let (form, marker) =
         if counted { (Form::Counted(dialect), TAIL_MARKER) } else { (Form::Printed(dialect), CHUNK_MARKER) };
-    let passage = std::mem::take(&mut **passage);
+    let passage = std::mem::take(&mut **passage).read()?;
     let mut found = Vec::new();
     for (index, (message, target)) in passage.messages().zip(targets).enumerate() {
         let changes = shorten(&message, Cut { form, target: target as usize, marker })?;

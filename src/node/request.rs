@@ -20,7 +20,7 @@ use crate::provider::http::HttpProvider;
 use crate::summarize::cache::{Cache, Shelf};
 use crate::summarize::run::Bounds;
 use crate::tokens::estimate::CharsPerToken;
-use crate::transcript::resident::Passage;
+use crate::transcript::passage::Passage;
 use crate::transcript::weigh::Sizing;
 
 /// What was read of a request in JavaScript.
@@ -112,13 +112,8 @@ impl Writer {
 }
 
 impl RunInput {
-    /// The compaction of a range, within what the request says.
-    pub(super) fn compaction(
-        &self,
-        range: Passage,
-        request: Fields<'_, '_>,
-        cache: &Arc<Cache>,
-    ) -> Result<Compaction> {
+    /// The compaction of a range that is still to be read, within what the request says.
+    pub(super) fn compaction(&self, request: Fields<'_, '_>, cache: &Arc<Cache>) -> Result<Compaction> {
         let files = match (&self.read, &self.modified) {
             (Some(read), Some(modified)) => Some(FileOperations::known(read, modified)),
             _ => None,
@@ -135,7 +130,7 @@ impl RunInput {
             }
         };
         let mut compaction = Compaction {
-            range,
+            range: Passage::default(),
             history: self.history as usize,
             previous: for_a_model(&self.previous),
             files,

@@ -2,12 +2,12 @@
 //!
 //! The garbage collector does not see native memory, so that whoever uses a store or a passage also empties it.
 
-use napi::bindgen_prelude::{External, Utf16String};
+use napi::bindgen_prelude::External;
 use napi_derive::napi;
 
-use crate::prompt::redact::Secrets;
-use crate::transcript::resident::{Passage, Resident};
-use crate::transcript::store::Store;
+use crate::transcript::passage::Unread;
+use crate::transcript::resident::Resident;
+use crate::transcript::store::Filling;
 
 /// An empty resident transcript.
 #[napi(catch_unwind)]
@@ -17,8 +17,8 @@ pub fn new_resident() -> External<Resident> {
 
 /// Appends the messages of a store. Takes its contents.
 #[napi(catch_unwind)]
-pub fn append_to_resident(resident: &mut External<Resident>, store: &mut External<Store>) {
-    resident.append(std::mem::take(&mut **store));
+pub fn append_to_resident(resident: &mut External<Resident>, store: &mut External<Filling>) {
+    resident.append(std::mem::take(&mut **store).filled());
 }
 
 /// Another resident transcript: the first messages, then those of the store, then what stood behind as many.
@@ -27,9 +27,9 @@ pub fn append_to_resident(resident: &mut External<Resident>, store: &mut Externa
 pub fn edited_resident(
     resident: &External<Resident>,
     length: u32,
-    store: &mut External<Store>,
+    store: &mut External<Filling>,
 ) -> External<Resident> {
-    let edited = resident.edited(length as usize, std::mem::take(&mut **store));
+    let edited = resident.edited(length as usize, std::mem::take(&mut **store).filled());
     // The messages are shared; what is new is about the size of the sums.
     let size = edited.own_bytes();
     External::new_with_size_hint(edited, size)
@@ -41,19 +41,14 @@ pub fn resident_bytes(resident: &External<Resident>) -> f64 {
     resident.bytes() as f64
 }
 
-/// The messages of a store as a passage, known secrets masked. Takes the store's contents.
+/// The messages of a store as a passage. Takes the store's contents.
 #[napi(catch_unwind)]
-pub fn passage_of_store(store: &mut External<Store>, secrets: Vec<Utf16String>) -> External<Passage> {
-    let mut store = std::mem::take(&mut **store);
-    if !secrets.is_empty() {
-        let secrets = Secrets::new(secrets.iter().map(|secret| secret.to_vec()));
-        store.change_texts(|text| secrets.mask(text));
-    }
-    External::new(Passage::of(store))
+pub fn passage_of_store(store: &mut External<Filling>) -> External<Unread> {
+    External::new(Unread::taken(std::mem::take(&mut **store)))
 }
 
 /// The messages of a range as a passage, which outlives later edits.
 #[napi(catch_unwind)]
-pub fn passage_of_resident(resident: &External<Resident>, start: u32, end: u32) -> External<Passage> {
+pub fn passage_of_resident(resident: &External<Resident>, start: u32, end: u32) -> External<Unread> {
     External::new(resident.passage(start as usize..end as usize))
 }

@@ -22,7 +22,7 @@ use crate::session::file::{Identity, Session, open, refused};
 use crate::session::open::Opened;
 use crate::session::scan::{Gathering, LONGEST_LINE, Stretch, Stretches, read_stretch};
 use crate::transcript::resident::Resident;
-use crate::transcript::store::Store;
+use crate::transcript::store::Filling;
 
 /// Threads that read one file: a third would wait for the others.
 const READERS: usize = 2;
@@ -280,9 +280,9 @@ fn poisoned() -> CompactionError {
 pub fn session_filled(
     resident: &External<Resident>,
     odd: Vec<u32>,
-    stores: Vec<&mut External<Store>>,
+    stores: Vec<&mut External<Filling>>,
 ) -> External<Resident> {
-    let stores = stores.into_iter().map(|store| std::mem::take(&mut **store));
+    let stores = stores.into_iter().map(|store| std::mem::take(&mut **store).filled());
     let here = odd.into_iter().map(|place| place as usize).zip(stores);
     External::new(resident.filled(here.collect()))
 }

@@ -11,7 +11,7 @@ use napi_derive::napi;
 
 use crate::transcript::part::{Part, Tag, messages, next_record};
 use crate::transcript::resident::Resident;
-use crate::transcript::store::{Store, Wanted};
+use crate::transcript::store::{Filling, Wanted};
 use crate::transcript::units;
 
 /// `measure(records, from, ...strings) → next`: replaces the length of each awaited record by the length of its
@@ -88,7 +88,7 @@ unsafe extern "C" fn read(env: sys::napi_env, info: sys::napi_callback_info) -> 
     guarded(&call, |arguments| {
         let [store, strings @ ..] = arguments else { return Err(misuse()) };
         // SAFETY: napi checks that the value is an external of this type before it hands out the reference.
-        let store = unsafe { External::<Store>::from_napi_mut_ref(env, *store)? };
+        let store = unsafe { External::<Filling>::from_napi_mut_ref(env, *store)? };
         fill(&call, store, strings)?;
         call.number(strings.len())
     })
@@ -105,9 +105,9 @@ unsafe extern "C" fn append(env: sys::napi_env, info: sys::napi_callback_info) -
         call.with_words(*records, |records| {
             let mut strings = strings;
             for message in messages(records.get(..words).unwrap_or_default()) {
-                let mut store = Store::new(message.records().to_vec(), Wanted::Printed(0));
+                let mut store = Filling::new(message.records().to_vec(), Wanted::Printed(0));
                 strings = fill(&call, &mut store, strings)?;
-                resident.append(store);
+                resident.append(store.filled());
             }
             Ok(())
         })?;
@@ -118,7 +118,7 @@ unsafe extern "C" fn append(env: sys::napi_env, info: sys::napi_callback_info) -
 /// Fills the texts of a store from the strings, and answers with those that are left.
 fn fill<'s>(
     call: &Call,
-    store: &mut Store,
+    store: &mut Filling,
     strings: &'s [sys::napi_value],
 ) -> napi::Result<&'s [sys::napi_value]> {
     let mut left = strings;

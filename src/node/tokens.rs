@@ -20,7 +20,7 @@ use crate::error::{CompactionError, ErrorCode};
 use crate::prompt::build::Prompts;
 use crate::tokens::exact::{Count, Encoding, EncodingName};
 use crate::transcript::part::Message;
-use crate::transcript::resident::Passage;
+use crate::transcript::passage::Unread;
 use crate::transcript::serialize::{Dialect, conversation};
 
 /// An answer on its way to `js/tokens.js`: one of the three.
@@ -63,7 +63,7 @@ pub fn count_tokens(
 /// The guard's verdict by exact tokens; `done` hears of it. Empties both passages.
 #[napi(catch_unwind)]
 pub fn summary_fits(
-    passages: (&mut External<Passage>, &mut External<Passage>),
+    passages: (&mut External<Unread>, &mut External<Unread>),
     previous: String,
     limits: &[f64],
     encoding: String,
@@ -94,8 +94,8 @@ pub fn summary_fits(
 
 /// All that a verdict depends on but the encoding.
 struct Question {
-    history: Passage,
-    prefix: Passage,
+    history: Unread,
+    prefix: Unread,
     previous: String,
     dialect: Dialect,
     prompts: Prompts,
@@ -104,8 +104,8 @@ struct Question {
 
 impl Question {
     fn guard(self, encoding: Arc<Encoding>) -> crate::error::Result<ExactGuard> {
-        let text = |passage: Passage| {
-            let passage = passage.loaded()?;
+        let text = |passage: Unread| {
+            let passage = passage.read()?;
             let range: Vec<Message<'_>> = passage.messages().collect();
             Ok(String::from_utf16_lossy(&conversation(&range, self.dialect)))
         };

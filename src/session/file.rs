@@ -17,7 +17,7 @@ use super::text::write;
 use crate::error::{CompactionError, Result};
 use crate::transcript::part::{Part, Tag, messages};
 use crate::transcript::resident::Elsewhere;
-use crate::transcript::store::{Store, Wanted};
+use crate::transcript::store::{Filling, Store, Wanted};
 
 /// What a file was when it was read: of another, nothing is at the known places.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -276,7 +276,7 @@ impl Elsewhere for Session {
     fn read(&self, places: &[u32]) -> Result<Store> {
         let file = self.file()?;
         let records: Vec<u32> = places.iter().flat_map(|&place| self.records(place)).copied().collect();
-        let mut store = Store::new(records, Wanted::Printed(0));
+        let mut store = Filling::new(records, Wanted::Printed(0));
         let (mut bytes, mut index) = (Vec::new(), Index::default());
         for &place in places {
             let Place { offset, length } = self.place(place);
@@ -298,7 +298,7 @@ impl Elsewhere for Session {
             };
             read.filter(|()| texts.is_whole()).ok_or_else(|| self.changed())?;
         }
-        Ok(store)
+        Ok(store.filled())
     }
 
     fn bytes(&self) -> usize {
@@ -313,7 +313,7 @@ impl Elsewhere for Session {
 
 /// The texts of a message, which a store awaits in the order in which they stand.
 struct Texts<'s> {
-    store: &'s mut Store,
+    store: &'s mut Filling,
     bytes: &'s [u8],
     calls: &'s Calls,
     /// Words that were noted when the file was opened and are to come yet; `None` once others came.

@@ -2,6 +2,7 @@
 
 pub mod outline;
 pub mod part;
+pub mod passage;
 pub mod quote;
 pub mod resident;
 pub mod serialize;

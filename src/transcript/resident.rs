@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::outline::{Link, Linker, Outline};
 use super::part::{Message, messages};
+use super::passage::Unread;
 use super::serialize::{Dialect, Extent, Size, message_extent};
 use super::store::Store;
 use crate::error::Result;
@@ -25,7 +26,8 @@ pub trait Elsewhere: Send + Sync {
 
 /// One message of a transcript.
 #[derive(Clone)]
-enum Item {
+pub enum Item {
+    /// With its texts.
     Here(Arc<Store>),
     /// At a place elsewhere.
     At(u32),
@@ -45,6 +47,15 @@ impl Item {
         match self {
             Self::Here(store) => store.messages().next(),
             Self::At(place) => messages(file?.records(*place)).next(),
+        }
+    }
+
+    /// Where it is, when it is elsewhere.
+    #[must_use]
+    pub fn place(&self) -> Option<u32> {
+        match self {
+            Self::Here(_) => None,
+            Self::At(place) => Some(*place),
         }
     }
 
@@ -202,9 +213,8 @@ impl Resident {
 
     /// A range that outlives later edits.
     #[must_use]
-    pub fn passage(&self, range: Range<usize>) -> Passage {
-        let items = self.items.get(range).unwrap_or_default().to_vec();
-        Passage { items, elsewhere: self.elsewhere.clone(), skipped: 0 }
+    pub fn passage(&self, range: Range<usize>) -> Unread {
+        Unread::resident(self.items.get(range).unwrap_or_default().to_vec(), self.elsewhere.clone())
     }
 
     /// Bytes on the heap that no other transcript shares.
@@ -222,63 +232,5 @@ impl Resident {
     pub fn bytes(&self) -> usize {
         let elsewhere = self.elsewhere.as_ref().map_or(0, |file| file.bytes());
         self.own_bytes() + elsewhere + self.items.iter().map(Item::bytes).sum::<usize>()
-    }
-}
-
-/// Messages of a transcript, before their texts are at hand.
-#[derive(Clone, Default)]
-pub struct Passage {
-    items: Vec<Item>,
-    elsewhere: Option<Arc<dyn Elsewhere>>,
-    /// Messages at the beginning that are left out.
-    skipped: usize,
-}
-
-impl Passage {
-    /// The messages of one store.
-    #[must_use]
-    pub fn of(store: Store) -> Self {
-        Self { items: vec![Item::Here(Arc::new(store))], elsewhere: None, skipped: 0 }
-    }
-
-    /// The messages, in order; with their texts, where [`Passage::loaded`] was asked for or they never were elsewhere.
-    pub fn messages(&self) -> impl Iterator<Item = Message<'_>> {
-        let file = self.elsewhere.as_deref();
-        self.items.iter().flat_map(move |item| item.messages(file)).skip(self.skipped)
-    }
-
-    /// What stands behind the first messages; the texts are shared.
-    #[must_use]
-    pub fn skipping(&self, messages: usize) -> Self {
-        Self { skipped: self.skipped + messages, ..self.clone() }
-    }
-
-    /// The same with all texts at hand.
-    ///
-    /// # Errors
-    /// That of the place where they are.
-    pub fn loaded(self) -> Result<Self> {
-        let Some(file) = self.elsewhere.as_deref() else { return Ok(self) };
-        let mut items = Vec::with_capacity(self.items.len());
-        let mut rest = self.items.as_slice();
-        while let Some(first) = rest.first() {
-            let places: Vec<u32> = rest.iter().map_while(Item::place).collect();
-            rest = rest.get(places.len().max(1)..).unwrap_or_default();
-            items.push(if places.is_empty() {
-                first.clone()
-            } else {
-                Item::Here(Arc::new(file.read(&places)?))
-            });
-        }
-        Ok(Self { items, elsewhere: None, skipped: self.skipped })
-    }
-}
-
-impl Item {
-    fn place(&self) -> Option<u32> {
-        match self {
-            Self::Here(_) => None,
-            Self::At(place) => Some(*place),
-        }
     }
 }

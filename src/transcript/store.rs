@@ -101,36 +101,13 @@ pub enum Wanted {
 pub struct Store {
     records: Vec<u32>,
     arena: Vec<u16>,
-    /// For each record where its text begins in the arena and how long it is; before it was read, the most
-    /// that is read of it.
+    /// For each record where its text begins in the arena and how long it is.
     spans: Vec<(usize, usize)>,
-    /// Position in words of the record that the next text belongs to.
-    next: usize,
     /// Position in words of the message that was begun last.
     open: usize,
 }
 
 impl Store {
-    /// A store for `records`; the texts follow by [`Store::push`].
-    #[must_use]
-    pub fn new(records: Vec<u32>, wanted: Wanted) -> Self {
-        let mut spans = vec![(0, usize::MAX); records.len().div_ceil(2)];
-        if let Wanted::Printed(beyond) = wanted {
-            messages(&records)
-                .filter(|m| m.role() == Role::ToolResult)
-                .for_each(|m| limit_to_cap(&m, beyond, &mut spans));
-        }
-        // As large as it will be: what stays resident is not to be larger than what it holds.
-        let texts = records.chunks_exact(2).zip(&spans).filter_map(|(record, &(_, most))| match record {
-            &[word, units] if Part::tag_of(word).is_some_and(Tag::has_text) => {
-                Some((units as usize).min(most))
-            }
-            _ => None,
-        });
-        let arena = Vec::with_capacity(texts.sum::<usize>() + 1);
-        Self { records, arena, spans, next: 0, open: 0 }
-    }
-
     /// A store of one message, no larger than it has to be.
     #[must_use]
     pub fn of(message: &Message<'_>) -> Self {
@@ -140,7 +117,6 @@ impl Store {
             records: Vec::with_capacity(2 * parts),
             arena: Vec::with_capacity(units),
             spans: Vec::with_capacity(parts),
-            next: 0,
             open: 0,
         };
         store.begin(message.header());
@@ -196,41 +172,89 @@ impl Store {
 
     /// Changes every text in place; the lengths of quoted strings are taken anew.
     pub fn change_texts(&mut self, change: impl Fn(&mut [u16])) {
+        for &(start, length) in &self.spans {
+            if let Some(text) = self.arena.get_mut(start..start.saturating_add(length)) {
+                change(text);
+            }
+        }
+        self.quote();
+    }
+
+    /// Takes the lengths that strings have as JSON.
+    fn quote(&mut self) {
+        let mut name = None;
         for (record, &(start, length)) in self.records.chunks_exact_mut(2).zip(&self.spans) {
-            let Some(text) = self.arena.get_mut(start..start.saturating_add(length)) else { continue };
-            change(text);
-            if let [word, units] = record
-                && Part::tag_of(*word) == Some(Tag::Quoted)
-            {
+            let [word, units] = record else { continue };
+            let text = self.arena.get(start..start.saturating_add(length));
+            let quoted = match Part::tag_of(*word) {
+                Some(Tag::Quoted) => text,
+                // The same name as a JSON string follows, without a text of its own.
+                Some(Tag::Key) => {
+                    name = text;
+                    None
+                }
+                Some(Tag::QuotedKey) => name.take(),
+                _ => None,
+            };
+            if let Some(text) = quoted {
                 *units = units::quoted_units(text) as u32;
             }
         }
     }
+}
 
-    /// The part whose text [`Store::push`] expects next.
+/// A store whose texts follow one after the other.
+#[derive(Debug, Clone, Default)]
+pub struct Filling {
+    /// Of a text that is still awaited, the second number of its span is the most that is read of it.
+    store: Store,
+    /// Position in words of the record that the next text belongs to.
+    next: usize,
+}
+
+impl Filling {
+    /// A store for `records`; the texts follow by [`Filling::push`].
+    #[must_use]
+    pub fn new(records: Vec<u32>, wanted: Wanted) -> Self {
+        let mut spans = vec![(0, usize::MAX); records.len().div_ceil(2)];
+        if let Wanted::Printed(beyond) = wanted {
+            messages(&records)
+                .filter(|m| m.role() == Role::ToolResult)
+                .for_each(|m| limit_to_cap(&m, beyond, &mut spans));
+        }
+        // As large as it will be: what stays resident is not to be larger than what it holds.
+        let texts = records.chunks_exact(2).zip(&spans).filter_map(|(record, &(_, most))| match record {
+            &[word, units] if Part::tag_of(word).is_some_and(Tag::has_text) => {
+                Some((units as usize).min(most))
+            }
+            _ => None,
+        });
+        let arena = Vec::with_capacity(texts.sum::<usize>() + 1);
+        Self { store: Store { records, arena, spans, open: 0 }, next: 0 }
+    }
+
+    /// The part whose text [`Filling::push`] expects next.
     #[must_use]
     pub fn awaited(&self) -> Option<Part> {
-        next_record(&self.records, self.next, |part| part.tag.has_text() && part.is_shown())
+        next_record(&self.store.records, self.next, |part| part.tag.has_text() && part.is_shown())
     }
 
     /// Appends the text of `part`, the awaited one. `fill` writes it behind what is already there, no more units
     /// than it is told.
     pub fn push(&mut self, part: &Part, fill: impl FnOnce(&mut Vec<u16>, usize)) {
-        let Some(span) = self.spans.get_mut(part.at / 2) else { return };
-        let start = self.arena.len();
-        fill(&mut self.arena, span.1);
-        let text = self.arena.get(start..).unwrap_or_default();
-        *span = (start, text.len());
-        let quoted = match part.tag {
-            Tag::Quoted => Some(part.at + 1),
-            // The same name as a JSON string follows.
-            Tag::Key => Some(part.at + 3),
-            _ => None,
-        };
-        if let Some(length) = quoted.and_then(|at| self.records.get_mut(at)) {
-            *length = units::quoted_units(text) as u32;
-        }
+        let Store { arena, spans, .. } = &mut self.store;
+        let Some(span) = spans.get_mut(part.at / 2) else { return };
+        let start = arena.len();
+        fill(arena, span.1);
+        *span = (start, arena.len() - start);
         self.next = part.at + 2;
+    }
+
+    /// The store, once all texts are there: strings inside JSON get the lengths that they have there.
+    #[must_use]
+    pub fn filled(mut self) -> Store {
+        self.store.quote();
+        self.store
     }
 }
 
