@@ -12,6 +12,7 @@ require("./js/warm-up.js");
 const cache = () => require("./js/cache.js");
 const checkpoint = () => require("./js/checkpoint.js");
 const generate = () => require("./js/generate.js");
+const entries = () => require("./js/session-entry.js");
 const recovery = () => require("./js/recovery.js");
 const refine = () => require("./js/refine.js");
 const shaping = () => require("./js/shaping.js");
@@ -19,7 +20,7 @@ const tokens = () => require("./js/tokens.js");
 
 // No later than that: the files of a package that is updated under a running host are of another version.
 setImmediate(() => {
-  for (const module of [cache, checkpoint, generate, recovery, refine, shaping, tokens]) {
+  for (const module of [cache, checkpoint, entries, generate, recovery, refine, shaping, tokens]) {
     try {
       module();
     } catch {

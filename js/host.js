@@ -5,6 +5,7 @@
 
 const { binding } = require("./crossing.js");
 const { fromFailure } = require("./errors.js");
+const { leave, tell } = require("./listener.js");
 const { isWait, retryAfterIn } = require("./retry-after.js");
 
 /** @typedef {import("./request.js").HostSide} HostSide */
@@ -26,18 +27,6 @@ function callbackOf(host) {
     else if (call.kind === "retry") binding.answerRetry(host.run, call.id, wordOn(host, call.failure));
     else complete(host, call);
   };
-}
-
-/** A listener that throws or rejects hears no less and breaks nothing. @param {{ hear(event: any): void }} asked @param {unknown} event */
-function tell(asked, event) {
-  try {
-    leave(asked.hear(event));
-  } catch {}
-}
-
-/** Whatever becomes of a promise that nobody waits for. @param {any} answer */
-function leave(answer) {
-  if (typeof answer?.then === "function") Promise.resolve(answer).catch(() => {});
 }
 
 /** @param {HostRun} host */
@@ -160,4 +149,4 @@ function waitOf(thrown) {
   return wish === undefined ? {} : { retryAfterMs: wish };
 }
 
-module.exports = { CAUSES, callbackOf, tell };
+module.exports = { CAUSES, callbackOf };

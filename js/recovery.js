@@ -5,7 +5,7 @@
 const { FALLBACK, RECENT_WINDOW } = require("./checkpoint.js");
 const { CompactionError, fromNative } = require("./errors.js");
 const { compactionOf, recordOf } = require("./generate.js");
-const { tell } = require("./host.js");
+const { tell } = require("./listener.js");
 const { MessageList } = require("./list.js");
 const { checkedRecovery, textTokens } = require("./recovery-request.js");
 const { run } = require("./run.js");

@@ -7,9 +7,8 @@ const { resolve: resolvePath } = require("node:path");
 const { abortSignal, optional, optionalFunction, optionalText } = require("./arguments.js");
 const { binding, storeOf } = require("./crossing.js");
 const { fromFailure, invalidArgument, typed } = require("./errors.js");
-const { tell } = require("./host.js");
+const { tell } = require("./listener.js");
 const { Kept } = require("./kept.js");
-const { messageOf } = require("./session-entry.js");
 const { Transcript, TranscriptRange } = require("./transcript.js");
 const { usageFacts } = require("./values.js");
 
@@ -71,6 +70,9 @@ class KeptInFile extends Kept {
     return binding.sessionReported(this.opened.session, this.placeOf(i)) ?? null;
   }
 }
+
+/** Of a module that a host waits for only when it reads lines. @type {typeof import("./session-entry.js").messageOf} */
+const messageOf = (...entry) => require("./session-entry.js").messageOf(...entry);
 
 // An iteration, unlike a function of this package, has nobody else who would type what is thrown.
 const linesAt = typed(binding.sessionLines);

@@ -11,7 +11,7 @@ const {
   required,
 } = require("../arguments.js");
 const { abortOf, invalidArgument, typed } = require("../errors.js");
-const { tell } = require("../host.js");
+const { tell } = require("../listener.js");
 const { countOr, metadataOf } = require("./options.js");
 
 /** Tokens that stay free of a model's window beside its answer. */
