@@ -5,6 +5,11 @@
 const { binding } = require("./crossing.js");
 const { usageFacts } = require("./values.js");
 
+/** The context's size by what a message says of its usage. @param {ReturnType<typeof usageFacts>} facts @returns {number | null} */
+function reported(facts) {
+  return facts ? binding.reportedTokens(...facts) : null;
+}
+
 /** Messages that are at hand. */
 class Kept {
   /** @type {any[]} */
@@ -33,8 +38,7 @@ class Kept {
 
   /** The context's size that a message reports. @param {number} i @returns {number | null} */
   reportedAt(i) {
-    const facts = this.usages[i];
-    return facts ? binding.reportedTokens(...facts) : null;
+    return reported(this.usages[i]);
   }
 
   /** @param {any[]} messages @param {ReturnType<typeof usageFacts>[]} usages */
@@ -59,6 +63,7 @@ class Kept {
     return kept;
   }
 
+  /** @returns {Kept} */
   copy() {
     return Object.assign(Object.create(Object.getPrototypeOf(this)), this, {
       messages: this.messages.slice(),
@@ -67,4 +72,4 @@ class Kept {
   }
 }
 
-module.exports = { Kept };
+module.exports = { Kept, reported };

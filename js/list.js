@@ -4,6 +4,7 @@
 
 const { Depth, binding, gathered, passageOf } = require("./crossing.js");
 const { invalidArgument } = require("./errors.js");
+const { reported } = require("./kept.js");
 const { Transcript, TranscriptRange } = require("./transcript.js");
 const { checkMessage, usageFacts } = require("./values.js");
 
@@ -42,8 +43,7 @@ class MessageList {
     if (this.view) return this.view.generation.kept.reportedAt(this.view.start + i);
     const message = this.messages[i];
     checkMessage(message, "messages", i);
-    const facts = usageFacts(message);
-    return facts ? binding.reportedTokens(...facts) : null;
+    return reported(usageFacts(message));
   }
 
   /** Throws where one of them is none. */

@@ -8,18 +8,27 @@ const { abortSignal, optional, optionalFunction, optionalText } = require("./arg
 const { binding, storeOf } = require("./crossing.js");
 const { fromFailure, invalidArgument, typed } = require("./errors.js");
 const { tell } = require("./listener.js");
-const { Kept } = require("./kept.js");
+const { Kept, reported } = require("./kept.js");
 const { Transcript, TranscriptRange } = require("./transcript.js");
 const { usageFacts } = require("./values.js");
 
-/** Messages of which most are lines of a file. */
+/** @typedef {ReturnType<typeof usageFacts>} Usage */
+
+/** Messages of which the first are lines of a file, and those of `messages` come after them. */
 class KeptInFile extends Kept {
-  /** @param {any} opened */
-  constructor(opened) {
+  /** Other messages in the place of some of the file. @type {Map<number, any>} */
+  others = new Map();
+
+  /** @param {any} opened @param {Map<number, Usage>} known what some of the file say of their usage */
+  constructor(opened, known) {
     super();
     this.opened = opened;
-    /** Messages that are places in the file's context; what comes after them was appended. */
+    this.known = known;
     this.inFile = opened.places - opened.absent.length;
+  }
+
+  get length() {
+    return this.inFile + this.messages.length;
   }
 
   /** @param {number} i */
@@ -34,7 +43,9 @@ class KeptInFile extends Kept {
 
   /** Reads the lines of those that are in the file, at once. @param {readonly number[]} indices */
   pick(indices) {
-    const picked = indices.map((index) => this.messages[index]);
+    const picked = indices.map((i) =>
+      i < this.inFile ? this.others.get(i) : this.messages[i - this.inFile],
+    );
     const away = picked.flatMap((message, i) => (message === undefined ? [i] : []));
     if (away.length === 0) return picked;
     const places = away.map((i) => this.placeOf(indices[i]));
@@ -47,7 +58,7 @@ class KeptInFile extends Kept {
 
   /** Whether a message is a line of the file. @param {number} i */
   isInFile(i) {
-    return this.messages[i] === undefined && i < this.inFile;
+    return i < this.inFile && !this.others.has(i);
   }
 
   /** The place of a message that is in the file: places that turned out to hold none are passed over. @param {number} i */
@@ -59,14 +70,29 @@ class KeptInFile extends Kept {
 
   /** @param {number} end */
   until(end) {
-    const kept = /** @type {KeptInFile} */ (super.until(end));
+    const kept = /** @type {KeptInFile} */ (super.until(Math.max(0, end - this.inFile)));
     kept.inFile = Math.min(end, this.inFile);
     return kept;
   }
 
+  /** @param {number} place @param {any} message */
+  with(place, message) {
+    if (place >= this.inFile) return super.with(place - this.inFile, message);
+    const kept = /** @type {KeptInFile} */ (this.copy());
+    kept.others.set(place, message);
+    kept.known.set(place, usageFacts(message));
+    return kept;
+  }
+
+  copy() {
+    const [others, known] = [new Map(this.others), new Map(this.known)];
+    return Object.assign(super.copy(), { others, known });
+  }
+
   /** @param {number} i */
   reportedAt(i) {
-    if (!this.isInFile(i) || this.usages[i] !== undefined) return super.reportedAt(i);
+    if (i >= this.inFile) return super.reportedAt(i - this.inFile);
+    if (this.known.has(i)) return reported(this.known.get(i));
     return binding.sessionReported(this.opened.session, this.placeOf(i)) ?? null;
   }
 }
@@ -141,23 +167,18 @@ async function openSession(path, options) {
   const opened = await read(absolute(path), leafId ?? undefined, signal, onProgress);
   const ids = new CallNumbers(opened.session);
   const stores = [];
-  /** @type {any[]} */
-  const usages = [];
+  const known = new Map();
   for (const [i, place] of opened.odd.entries()) {
     if (i % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
     if (signal?.aborted) throw signal.reason;
     const [message] = messagesAt(opened, [place]);
     stores.push(storeOf(message === undefined ? [] : [["message", [message]]], 0, ids));
     if (message === undefined) opened.absent.push(place);
-    else usages[place - opened.absent.length] = usageFacts(message);
+    else known.set(place - opened.absent.length, usageFacts(message));
   }
   const resident =
     stores.length === 0 ? opened.resident : binding.sessionFilled(opened.resident, opened.odd, stores);
-  const kept = new KeptInFile(opened);
-  kept.messages.length = kept.inFile;
-  kept.usages = usages;
-  kept.usages.length = kept.inFile;
-  return new SessionTranscript(resident, kept, ids);
+  return new SessionTranscript(resident, new KeptInFile(opened, known), ids);
 }
 
 /** The process may go elsewhere before a line is read again. @param {string} path */
