@@ -44,7 +44,7 @@ pub fn resident_bytes(resident: &External<Resident>) -> f64 {
 /// The messages of a store as a passage. Takes the store's contents.
 #[napi(catch_unwind)]
 pub fn passage_of_store(store: &mut External<Filling>) -> External<Unread> {
-    External::new(Unread::taken(std::mem::take(&mut **store)))
+    External::new(Unread::Taken(std::mem::take(&mut **store)))
 }
 
 /// The messages of a range as a passage, which outlives later edits.

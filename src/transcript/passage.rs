@@ -7,42 +7,42 @@ use super::resident::{Elsewhere, Item};
 use super::store::{Filling, Store};
 use crate::error::Result;
 
-/// Messages before their texts are at hand: those that are elsewhere are to be read, and strings that were just
-/// taken over are to be measured as JSON.
-#[derive(Default)]
-pub struct Unread {
-    taken: Filling,
-    items: Vec<Item>,
-    elsewhere: Option<Arc<dyn Elsewhere>>,
+/// Messages before their texts are at hand.
+pub enum Unread {
+    /// Texts that were just taken over, and are still to be measured as JSON.
+    Taken(Filling),
+    /// Messages of a resident transcript; what is elsewhere is still to be read.
+    Resident(Vec<Item>, Option<Arc<dyn Elsewhere>>),
+}
+
+impl Default for Unread {
+    fn default() -> Self {
+        Self::Taken(Filling::default())
+    }
 }
 
 impl Unread {
-    /// Messages whose texts were just taken over.
-    #[must_use]
-    pub fn taken(texts: Filling) -> Self {
-        Self { taken: texts, ..Self::default() }
-    }
-
-    /// Messages of a resident transcript.
-    #[must_use]
-    pub fn resident(items: Vec<Item>, elsewhere: Option<Arc<dyn Elsewhere>>) -> Self {
-        Self { items, elsewhere, ..Self::default() }
-    }
-
     /// The messages, with their texts.
     ///
     /// # Errors
     /// That of the place where they are.
     pub fn read(self) -> Result<Passage> {
-        let mut stores = vec![Arc::new(self.taken.filled())];
-        let mut rest = self.items.as_slice();
-        while let Some((first, behind)) = rest.split_first() {
-            let places: Vec<u32> = rest.iter().map_while(Item::place).collect();
-            rest = rest.get(places.len()..).filter(|_| !places.is_empty()).unwrap_or(behind);
-            match (first, &self.elsewhere) {
-                (Item::Here(store), _) => stores.push(Arc::clone(store)),
-                (Item::At(_), Some(elsewhere)) => stores.push(Arc::new(elsewhere.read(&places)?)),
-                (Item::At(_), None) => {}
+        let (items, elsewhere) = match self {
+            Self::Taken(texts) => {
+                return Ok(Passage { stores: vec![Arc::new(texts.filled())], skipped: 0 });
+            }
+            Self::Resident(items, elsewhere) => (items, elsewhere),
+        };
+        let mut stores = Vec::new();
+        // What is elsewhere is read in as few goes as there are.
+        for items in items.chunk_by(|a, b| a.place().is_some() && b.place().is_some()) {
+            match (items, &elsewhere) {
+                ([Item::Here(store)], _) => stores.push(Arc::clone(store)),
+                (items, Some(elsewhere)) => {
+                    let places: Vec<u32> = items.iter().filter_map(Item::place).collect();
+                    stores.push(Arc::new(elsewhere.read(&places)?));
+                }
+                (_, None) => {}
             }
         }
         Ok(Passage { stores, skipped: 0 })

@@ -214,7 +214,7 @@ impl Resident {
     /// A range that outlives later edits.
     #[must_use]
     pub fn passage(&self, range: Range<usize>) -> Unread {
-        Unread::resident(self.items.get(range).unwrap_or_default().to_vec(), self.elsewhere.clone())
+        Unread::Resident(self.items.get(range).unwrap_or_default().to_vec(), self.elsewhere.clone())
     }
 
     /// Bytes on the heap that no other transcript shares.
