@@ -1,7 +1,7 @@
 "use strict";
 
 const { setImmediate } = require("node:timers");
-const { CompactionError, typed, typedAsync } = require("./js/errors.js");
+const { CompactionError, later, typed, typedAsync } = require("./js/errors.js");
 const { binding } = require("./js/crossing.js");
 const { SessionTranscript, openSession: open } = require("./js/session.js");
 const sizing = require("./js/sizing.js");
@@ -11,8 +11,8 @@ require("./js/warm-up.js");
 // Who loads this package waits for sizes alone; the rest comes a turn later, or with its first call.
 const cache = () => require("./js/cache.js");
 const checkpoint = () => require("./js/checkpoint.js");
-const generate = () => require("./js/generate.js");
 const entries = () => require("./js/session-entry.js");
+const generate = () => require("./js/generate.js");
 const recovery = () => require("./js/recovery.js");
 const refine = () => require("./js/refine.js");
 const shaping = () => require("./js/shaping.js");
@@ -28,20 +28,6 @@ setImmediate(() => {
     }
   }
 });
-
-/** @param {() => any} module */
-function loaded(module) {
-  try {
-    return module();
-  } catch (cause) {
-    const message = "a file of pi-compaction-native is gone or of another version; start this program again";
-    throw new CompactionError("internal", message, { cause });
-  }
-}
-
-/** A function of a module that may not be loaded yet. @param {() => any} module @param {string} name */
-const later = (module, name) =>
-  ({ [name]: (/** @type {unknown[]} */ ...args) => loaded(module)[name](...args) })[name];
 
 const COMPACTION_SUMMARY_RETRY_POLICY = Object.freeze(binding.summaryRetryPolicy());
 const buildRetainedTail = typed(later(shaping, "buildRetainedTail"));

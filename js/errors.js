@@ -140,4 +140,27 @@ function typedAsync(call) {
   return named[call.name];
 }
 
-module.exports = { CompactionError, abortOf, fromFailure, fromNative, invalidArgument, typed, typedAsync };
+/** @param {() => any} module */
+function loaded(module) {
+  try {
+    return module();
+  } catch (cause) {
+    const message = "a file of pi-compaction-native is gone or of another version; start this program again";
+    throw new CompactionError("internal", message, { cause });
+  }
+}
+
+/** A function of a module that may not be loaded yet. @param {() => any} module @param {string} name */
+const later = (module, name) =>
+  ({ [name]: (/** @type {unknown[]} */ ...args) => loaded(module)[name](...args) })[name];
+
+module.exports = {
+  CompactionError,
+  abortOf,
+  fromFailure,
+  fromNative,
+  invalidArgument,
+  later,
+  typed,
+  typedAsync,
+};

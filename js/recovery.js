@@ -5,8 +5,8 @@
 const { FALLBACK, RECENT_WINDOW } = require("./checkpoint.js");
 const { CompactionError, fromNative } = require("./errors.js");
 const { compactionOf, recordOf } = require("./generate.js");
-const { tell } = require("./listener.js");
 const { MessageList } = require("./list.js");
+const { tell } = require("./listener.js");
 const { checkedRecovery, textTokens } = require("./recovery-request.js");
 const { run } = require("./run.js");
 const { retainedTail } = require("./shaping.js");

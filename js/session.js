@@ -6,9 +6,9 @@ const { resolve: resolvePath } = require("node:path");
 
 const { abortSignal, optional, optionalFunction, optionalText } = require("./arguments.js");
 const { binding, storeOf } = require("./crossing.js");
-const { fromFailure, invalidArgument, typed } = require("./errors.js");
-const { tell } = require("./listener.js");
+const { fromFailure, invalidArgument, later, typed } = require("./errors.js");
 const { Kept, reported } = require("./kept.js");
+const { tell } = require("./listener.js");
 const { Transcript, TranscriptRange } = require("./transcript.js");
 const { usageFacts } = require("./values.js");
 
@@ -97,8 +97,8 @@ class KeptInFile extends Kept {
   }
 }
 
-/** Of a module that a host waits for only when it reads lines. @type {typeof import("./session-entry.js").messageOf} */
-const messageOf = (...entry) => require("./session-entry.js").messageOf(...entry);
+// A host waits for that module only when it reads lines.
+const messageOf = later(() => require("./session-entry.js"), "messageOf");
 
 // An iteration, unlike a function of this package, has nobody else who would type what is thrown.
 const linesAt = typed(binding.sessionLines);

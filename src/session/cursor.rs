@@ -80,9 +80,9 @@ impl<'t> Cursor<'t> {
         self.text.get(start as usize..end as usize).unwrap_or_default()
     }
 
-    /// The bytes behind a place.
-    fn rest(&self, start: u32) -> &'t [u8] {
-        self.text.get(start as usize..).unwrap_or_default()
+    /// What stands from a place on.
+    fn rest(&self, at: usize) -> &'t [u8] {
+        self.text.get(at..).unwrap_or_default()
     }
 
     /// The content of a string as it is written.
@@ -209,15 +209,14 @@ impl<'t> Cursor<'t> {
     }
 
     fn word(&mut self, word: &[u8]) -> Option<()> {
-        let found = self.text.get(self.at..).is_some_and(|rest| rest.starts_with(word));
-        found.then(|| self.at += word.len())
+        self.rest(self.at).starts_with(word).then(|| self.at += word.len())
     }
 
     /// A number of JSON.
     fn skip_number(&mut self) -> Option<()> {
         let byte = |at: usize| self.text.get(at).copied().unwrap_or(0);
         let digits = |begin: usize| {
-            let length = self.text.get(begin..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let length = self.rest(begin).iter().take_while(|byte| byte.is_ascii_digit()).count();
             (length > 0).then_some(begin + length)
         };
         let mut at = self.at + usize::from(byte(self.at) == b'-');
@@ -240,7 +239,7 @@ impl<'t> Cursor<'t> {
 
     /// What stands there of the bytes that numbers are made of.
     fn written_number(&mut self) -> Option<&'t [u8]> {
-        let rest = self.text.get(self.at..).unwrap_or_default();
+        let rest = self.rest(self.at);
         let length = rest.iter().take_while(|byte| is_numeric(**byte)).count();
         self.at += length;
         rest.get(..length)
@@ -302,8 +301,9 @@ impl Names {
 
     #[cold]
     fn has(&self, cursor: &Cursor<'_>, name: &[u8]) -> bool {
-        let is_name =
-            |&at: &u32| cursor.rest(at).strip_prefix(name).is_some_and(|rest| rest.starts_with(b"\""));
+        let is_name = |&at: &u32| {
+            cursor.rest(at as usize).strip_prefix(name).is_some_and(|rest| rest.starts_with(b"\""))
+        };
         self.seen.iter().take(self.count).any(is_name)
     }
 }

@@ -107,7 +107,6 @@ fn count(mask: u64) -> u32 {
 const AT_ONCE: usize = 4;
 
 /// What bytes of a block do to the counts behind them.
-#[derive(Default)]
 struct Before {
     /// Units beyond one a byte; they are fewer where a character takes several.
     units: u32,

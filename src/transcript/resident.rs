@@ -34,14 +34,6 @@ pub enum Item {
 }
 
 impl Item {
-    fn messages<'a>(&'a self, file: Option<&'a dyn Elsewhere>) -> impl Iterator<Item = Message<'a>> {
-        let (here, elsewhere) = match self {
-            Self::Here(store) => (Some(store.messages()), None),
-            Self::At(place) => (None, file.map(|file| messages(file.records(*place)))),
-        };
-        here.into_iter().flatten().chain(elsewhere.into_iter().flatten())
-    }
-
     /// The message that it is, in a transcript.
     fn message<'a>(&'a self, file: Option<&'a dyn Elsewhere>) -> Option<Message<'a>> {
         match self {
@@ -208,7 +200,7 @@ impl Resident {
     /// The messages of a range. The texts of those that are elsewhere are not at hand.
     pub fn messages(&self, range: Range<usize>) -> impl Iterator<Item = Message<'_>> {
         let file = self.elsewhere.as_deref();
-        self.items.get(range).unwrap_or_default().iter().flat_map(move |item| item.messages(file))
+        self.items.get(range).unwrap_or_default().iter().filter_map(move |item| item.message(file))
     }
 
     /// A range that outlives later edits.
