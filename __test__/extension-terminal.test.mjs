@@ -19,6 +19,12 @@ const MANY = Array.from({ length: 40 }, (_, index) => ({
 const ODD = [{ id: "x".repeat(500) }, { id: "\u6A21".repeat(90) }, { id: "two\nlines", name: "of\ttwo" }];
 const TITLE = "Who writes compactions?";
 const ROWS = 24;
+/** Times that Enter is pressed, and looks at the screen after each. */
+const PRESSES = 5;
+const LOOKS = 40;
+const MS_BETWEEN_LOOKS = 250;
+/** Looks in a row without the command, after which it was taken. */
+const GONE = 3;
 
 /** @param {string | RegExp} wanted */
 const has = (wanted) => (/** @type {string[]} */ screen) =>
@@ -42,11 +48,15 @@ inEachPi((host, scope) => {
     await terminal.type(`${command} `);
     await terminal.sees(has(command), command);
     const stands = (/** @type {string[]} */ now) => now.some((line) => line.trim() === command);
-    // A list of completions that is still being made takes the first one, and a screen that is half drawn shows none.
-    for (let tries = 0, gone = 0; tries < 40 && gone < 2; tries++) {
-      gone = stands(await terminal.screen()) ? 0 : gone + 1;
-      if (gone === 0) await terminal.press("Enter");
-      await wait(500);
+    for (let tries = 0; tries < PRESSES; tries++) {
+      await terminal.press("Enter");
+      // A list of completions that is still being made takes one. Pressed again too soon, it would answer what the
+      // first has opened; and a screen that is half drawn shows no command.
+      for (let look = 0, gone = 0; look < LOOKS; look++) {
+        await wait(MS_BETWEEN_LOOKS);
+        gone = stands(await terminal.screen()) ? 0 : gone + 1;
+        if (gone === GONE) return;
+      }
     }
   }
 
