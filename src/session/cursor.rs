@@ -195,7 +195,7 @@ impl<'t> Cursor<'t> {
             b'[' if depth < DEEPEST => {
                 self.list(|cursor, _| cursor.value_at(depth + 1).map(drop))?;
             }
-            _ => self.number()?,
+            _ => self.number().map(drop)?,
         }
         Some(Value::Other { start, end: self.at as u32 })
     }
@@ -233,8 +233,8 @@ impl<'t> Cursor<'t> {
     }
 
     /// A number that JavaScript prints as it stands there.
-    fn number(&mut self) -> Option<()> {
-        self.written_number().filter(|written| prints_as_written(written)).map(drop)
+    pub fn number(&mut self) -> Option<f64> {
+        self.written_number().and_then(printed_so)
     }
 
     /// What stands there of the bytes that numbers are made of.
@@ -253,21 +253,22 @@ fn is_numeric(byte: u8) -> bool {
 /// Digits that a double holds for certain.
 const CERTAIN_DIGITS: usize = 15;
 
-/// Whether JavaScript prints the number that a JSON number stands for in the same way. `false` also where that would
+/// The number that a JSON number stands for, where JavaScript prints it in the same way. `None` also where that would
 /// take a closer look.
-fn prints_as_written(written: &[u8]) -> bool {
+fn printed_so(written: &[u8]) -> Option<f64> {
     let digits = written.strip_prefix(b"-").unwrap_or(written);
     if digits.iter().all(u8::is_ascii_digit) {
-        let plain = matches!(digits, [b'1'..=b'9', ..]) || (digits == b"0" && written.len() == 1);
-        return plain && digits.len() <= CERTAIN_DIGITS;
+        let plain = matches!(digits, [b'1'..=b'9', ..]) || written == b"0";
+        let number =
+            digits.iter().take(CERTAIN_DIGITS).fold(0, |sum, digit| 10 * sum + u64::from(digit - b'0'));
+        let number = if digits.len() == written.len() { number as f64 } else { -(number as f64) };
+        return (plain && digits.len() <= CERTAIN_DIGITS).then_some(number);
     }
-    let Ok(text) = std::str::from_utf8(written) else { return false };
+    let text = std::str::from_utf8(written).ok()?;
     // Rust and JavaScript print the shortest form alike, but for exponents.
     let grammatical = matches!(digits, [b'0', b'.', ..] | [b'1'..=b'9', ..]) && !digits.ends_with(b".");
-    grammatical
-        && text
-            .parse::<f64>()
-            .is_ok_and(|number| (1e-6..1e15).contains(&number.abs()) && number.to_string() == text)
+    let number = text.parse::<f64>().ok().filter(|number| (1e-6..1e15).contains(&number.abs()));
+    number.filter(|number| grammatical && number.to_string() == text)
 }
 
 /// The most names of an object that is read here.

@@ -139,8 +139,7 @@ impl<'t> Later<'t> {
                 b"cacheWrite" => &mut usage.cache_write,
                 _ => return cursor.skip(),
             };
-            let Value::Other { start, end } = cursor.value()? else { return None };
-            *number = std::str::from_utf8(cursor.bytes(start, end)).ok()?.parse().ok()?;
+            *number = cursor.number()?;
             Some(())
         })?;
         self.usage = Some(usage);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::transcript::units::bytes::{BYTES, Blocks, Masks, each_block};
+use crate::transcript::units::bytes::{BYTES, Blocks, Escapes, Masks, each_block};
 
 /// An unescaped quote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -107,6 +107,7 @@ fn count(mask: u64) -> u32 {
 const AT_ONCE: usize = 4;
 
 /// What bytes of a block do to the counts behind them.
+#[derive(Default)]
 struct Before {
     /// Units beyond one a byte; they are fewer where a character takes several.
     units: u32,
@@ -134,16 +135,28 @@ struct Walk<'t> {
 impl Blocks for Walk<'_> {
     #[expect(clippy::inline_always, reason = "inside the kernel's loop, where its features are at hand")]
     #[inline(always)]
-    fn add(&mut self, masks: Masks, escaped: u64) {
-        let quotes = masks.quotes & !escaped;
-        let special = escaped & !masks.usual;
-        if masks.high | masks.controls | special == 0 {
-            self.note(quotes, |below| Before { units: 0, escapes: count(escaped & below) });
-            self.at += BYTES as u32;
-            self.units += BYTES as u32;
-            self.escapes += count(escaped);
-            return;
+    fn add(&mut self, masks: Masks, Escapes { all, special }: Escapes) {
+        let quotes = masks.quotes & !all;
+        let mut units = BYTES as u32;
+        if masks.high | masks.controls | special != 0 {
+            units = self.add_odd(masks, Escapes { all, special }, quotes);
+        } else if all == 0 {
+            // As between texts, where most quotes are.
+            self.note(quotes, |_| Before::default());
+        } else {
+            self.note(quotes, |below| Before { units: 0, escapes: count(all & below) });
+            self.escapes += count(all);
         }
+        self.at += BYTES as u32;
+        self.units += units;
+    }
+}
+
+impl Walk<'_> {
+    /// Adds a block with a control character, a character beyond ASCII or a rare escape; how many units it has.
+    #[expect(clippy::inline_always, reason = "inside the kernel's loop, where its features are at hand")]
+    #[inline(always)]
+    fn add_odd(&mut self, masks: Masks, Escapes { all, special }: Escapes, quotes: u64) -> u32 {
         let odd = masks.controls & !masks.breaks;
         let long = if special | odd == 0 { 0 } else { self.look_closer(special, odd) };
         if masks.high != 0 {
@@ -154,15 +167,12 @@ impl Blocks for Walk<'_> {
         }
         self.note(quotes, |below| Before {
             units: count(masks.wide & below).wrapping_sub(count(masks.continuations & below)),
-            escapes: count(escaped & below) + 4 * count(long & below),
+            escapes: count(all & below) + 4 * count(long & below),
         });
-        self.at += BYTES as u32;
-        self.units += BYTES as u32 - count(masks.continuations) + count(masks.wide);
-        self.escapes += count(escaped) + 4 * count(long);
+        self.escapes += count(all) + 4 * count(long);
+        BYTES as u32 - count(masks.continuations) + count(masks.wide)
     }
-}
 
-impl Walk<'_> {
     /// Notes the quotes of a block; `before` is asked about the bytes of it that stand before each.
     #[expect(clippy::inline_always, reason = "inside the kernel's loop, where its features are at hand")]
     #[inline(always)]
@@ -177,12 +187,15 @@ impl Walk<'_> {
         let number = count(quotes) as usize;
         self.count += number;
         let mut left = quotes;
-        for slot in slots.iter_mut().take(number.div_ceil(AT_ONCE)).flatten() {
-            let bit = left.trailing_zeros();
-            let Before { units, escapes } = before(!left & left.wrapping_sub(1));
-            left &= left.wrapping_sub(1);
-            let units = (self.units + bit).wrapping_add(units);
-            *slot = Quote { at: self.at + bit, units, escapes: self.escapes + escapes };
+        let (at, first_unit, first_escape) = (self.at, self.units, self.escapes);
+        for slots in slots.iter_mut().take(number.div_ceil(AT_ONCE)) {
+            for slot in slots {
+                let bit = left.trailing_zeros();
+                let Before { units, escapes } = before(!left & left.wrapping_sub(1));
+                left &= left.wrapping_sub(1);
+                let units = (first_unit + bit).wrapping_add(units);
+                *slot = Quote { at: at + bit, units, escapes: first_escape + escapes };
+            }
         }
     }
 
