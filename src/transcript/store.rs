@@ -54,10 +54,11 @@ impl Source<'_> for Lengths {
     }
 
     fn around(&self, message: &Message<'_>, at: usize) -> Option<(u16, u16)> {
-        let gathered = message.parts_of(Tag::CapUnits).next().map(|part| part.units);
-        gathered
-            .map(|pair| ((pair >> 16) as u16, (pair & 0xffff) as u16))
-            .or_else(|| Stored.around(message, at))
+        // A text at hand may be another by now than the one of which units were gathered.
+        Stored.around(message, at).or_else(|| {
+            let pair = message.parts_of(Tag::CapUnits).next()?.units;
+            Some(((pair >> 16) as u16, (pair & 0xffff) as u16))
+        })
     }
 }
 
@@ -266,5 +267,22 @@ fn limit_to_cap(message: &Message<'_>, beyond: usize, spans: &mut [(usize, usize
             span.1 = left;
         }
         left -= part.units.min(left);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lengths, Source, Store};
+    use crate::transcript::part::{Part, Tag, messages};
+
+    #[test]
+    fn units_around_a_place_are_those_of_the_text_at_hand_else_those_that_were_gathered() {
+        let mut store = Store::default();
+        store.begin(3 << 8);
+        store.add(Part::word(Tag::Text, 0), 3, &[1, 2, 3]);
+        store.add(Part::word(Tag::CapUnits, 0), 7 << 16 | 8, &[]);
+        let around = |message| Lengths.around(&message, 2);
+        assert_eq!(store.messages().next().and_then(around), Some((2, 3)));
+        assert_eq!(messages(store.records()).next().and_then(around), Some((7, 8)));
     }
 }
