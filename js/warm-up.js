@@ -11,8 +11,8 @@ const TURNS = 5;
 /** Guards at load: enough for the engine to leave its interpreter, few enough to cost two or three milliseconds. */
 const GUARDS = 12;
 
-/** Messages with one text in all places. @param {string} a */
-function turnOf(a) {
+/** Some turns with one text in all places. @param {string} a */
+function turnsOf(a) {
   const timestamp = 1_700_000_000_000;
   const text = { type: "text", text: a };
   const thinking = { type: "thinking", thinking: a, thinkingSignature: a };
@@ -55,7 +55,7 @@ function turnOf(a) {
 }
 
 // Strings of one byte a unit and of two are other shapes as well.
-const turns = [...turnOf("a"), ...turnOf("\u2014")].map((message) => JSON.parse(JSON.stringify(message)));
+const turns = [...turnsOf("a"), ...turnsOf("\u2014")].map((message) => JSON.parse(JSON.stringify(message)));
 const messagesToSummarize = [];
 for (let i = 0; i < TURNS; i++) messagesToSummarize.push(...turns);
 

@@ -135,17 +135,17 @@ struct Walk<'t> {
 impl Blocks for Walk<'_> {
     #[expect(clippy::inline_always, reason = "inside the kernel's loop, where its features are at hand")]
     #[inline(always)]
-    fn add(&mut self, masks: Masks, Escapes { all, special }: Escapes) {
-        let quotes = masks.quotes & !all;
+    fn add(&mut self, masks: Masks, escapes: Escapes) {
+        let quotes = masks.quotes & !escapes.all;
         let mut units = BYTES as u32;
-        if masks.high | masks.controls | special != 0 {
-            units = self.add_odd(masks, Escapes { all, special }, quotes);
-        } else if all == 0 {
+        if masks.high | masks.controls | escapes.special != 0 {
+            units = self.add_odd(masks, escapes, quotes);
+        } else if escapes.all == 0 {
             // As between texts, where most quotes are.
             self.note(quotes, |_| Before::default());
         } else {
-            self.note(quotes, |below| Before { units: 0, escapes: count(all & below) });
-            self.escapes += count(all);
+            self.note(quotes, |below| Before { units: 0, escapes: count(escapes.all & below) });
+            self.escapes += count(escapes.all);
         }
         self.at += BYTES as u32;
         self.units += units;
@@ -183,12 +183,12 @@ impl Walk<'_> {
         if self.quotes.len() < self.count + BYTES + AT_ONCE {
             self.quotes.resize(self.count + self.count / 2 + BYTES + AT_ONCE, Quote::default());
         }
-        let (slots, _) = self.quotes.get_mut(self.count..).unwrap_or_default().as_chunks_mut::<AT_ONCE>();
+        let (groups, _) = self.quotes.get_mut(self.count..).unwrap_or_default().as_chunks_mut::<AT_ONCE>();
         let number = count(quotes) as usize;
         self.count += number;
         let mut left = quotes;
         let (at, first_unit, first_escape) = (self.at, self.units, self.escapes);
-        for slots in slots.iter_mut().take(number.div_ceil(AT_ONCE)) {
+        for slots in groups.iter_mut().take(number.div_ceil(AT_ONCE)) {
             for slot in slots {
                 let bit = left.trailing_zeros();
                 let Before { units, escapes } = before(!left & left.wrapping_sub(1));

@@ -34,7 +34,7 @@ pub trait Blocks {
 pub struct Escapes {
     /// All of them.
     pub all: u64,
-    /// Those that are none of `"`, `\`, `n` and `t`, as most are.
+    /// Those that are no `"`, `\`, `n` or `t`. Most are one of these.
     pub special: u64,
 }
 
