@@ -1,7 +1,15 @@
 // The settings file in pi's agent folder. It is read at each compaction, so that a change applies at once.
 
-import { readFileSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  lstatSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { getAgentDir } from "@earendil-works/pi-coding-agent";
 
 export const SETTINGS_NAME = "pi-compaction-native.json";
@@ -37,10 +45,7 @@ export function writeModel(model: string | null): void {
   const path = settingsPath();
   const text = `${JSON.stringify({ ...readObject(path), model }, null, 2)}\n`;
   try {
-    const target = targetOf(path);
-    // Where nothing is yet, no other pi reads half of it; and a link that leads nowhere is followed.
-    if (target === undefined) writeFileSync(path, text);
-    else replace(target, text);
+    replace(targetOf(path), text);
   } catch (error) {
     throw new SettingsError(`cannot be written (${codeOf(error)})`);
   }
@@ -82,20 +87,22 @@ function parse(text: string): unknown {
   }
 }
 
-/** Another pi reads the old text or the new. */
+/** Another pi reads the old text, be it none, or the new. */
 function replace(target: string, text: string): void {
   const draft = `${target}.${process.pid}.tmp`;
   writeFileSync(draft, text);
   renameSync(draft, target);
 }
 
-/** The file itself, where the name is a link to it; `undefined` where there is none. */
-function targetOf(path: string): string | undefined {
+/** The file itself, where the name is a link to it, be it one that leads nowhere yet. */
+function targetOf(path: string): string {
   try {
     return realpathSync(path);
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
   }
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
+  return isLink ? targetOf(resolve(realpathSync(dirname(path)), readlinkSync(path))) : path;
 }
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException | undefined)?.code ?? "unknown";
