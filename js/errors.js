@@ -150,9 +150,22 @@ function loaded(module) {
   }
 }
 
-/** A function of a module that may not be loaded yet. @param {() => any} module @param {string} name */
-const later = (module, name) =>
-  ({ [name]: (/** @type {unknown[]} */ ...args) => loaded(module)[name](...args) })[name];
+/**
+ * A function of a module that is asked for at its first call.
+ *
+ * @param {() => any} module @param {string} name
+ */
+function later(module, name) {
+  /** @type {((...args: unknown[]) => unknown) | undefined} */
+  let call;
+  const named = {
+    [name](/** @type {unknown[]} */ ...args) {
+      call ??= loaded(module)[name];
+      return /** @type {any} */ (call)(...args);
+    },
+  };
+  return named[name];
+}
 
 module.exports = {
   CompactionError,

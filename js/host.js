@@ -14,7 +14,7 @@ const { isWait, retryAfterIn } = require("./retry-after.js");
  * @typedef {object} HostRun
  * @property {object} run the native handle
  * @property {HostSide} asked
- * @property {AbortSignal} signal fires when the run is given up
+ * @property {AbortSignal} [signal] fires when the run is given up; the host's own client has one
  * @property {(outcome: any) => void} settle
  * @property {unknown} [thrown] what the host's client threw last
  */
@@ -42,7 +42,7 @@ function wordOn(host, failure) {
 
 /** @param {HostRun} host */
 async function complete(host, call) {
-  if (host.signal.aborted) return;
+  if (host.signal?.aborted) return;
   const content = [{ type: "text", text: call.prompt }];
   const context = {
     systemPrompt: call.system,

@@ -20,7 +20,8 @@ use crate::session::desk::Desk;
 use crate::session::entry::Id;
 use crate::session::file::{Identity, Session, open, refused};
 use crate::session::open::Opened;
-use crate::session::scan::{Gathering, LONGEST_LINE, Stretch, Stretches, read_stretch};
+use crate::session::scan::{Gathering, read_stretch};
+use crate::session::stretch::{Buffer, LONGEST_LINE, Stretch, Stretches};
 use crate::transcript::resident::Resident;
 use crate::transcript::store::Filling;
 
@@ -192,7 +193,7 @@ impl Reading {
             if let Some(peak) = self.peak.lock().ok().as_deref_mut().and_then(|peak| peak.get_mut(reader)) {
                 *peak = stretch.held.max(*peak);
             }
-            read_stretch(stretch, &desk.text, &mut desk.index, &mut desk.found);
+            read_stretch(stretch, desk.text.filled(), &mut desk.index, &mut desk.found);
             // A desk that could not be emptied is not left for another file.
             let mut gathering = self.gathering.lock().map_err(|_| poisoned())?;
             desk.found = gathering.add(stretch.index, desk.found);
@@ -217,7 +218,7 @@ impl Reading {
         }
     }
 
-    fn next(&self, source: &Source, text: &mut Vec<u8>) -> crate::error::Result<Option<Stretch>> {
+    fn next(&self, source: &Source, text: &mut Buffer) -> crate::error::Result<Option<Stretch>> {
         let Ok(mut stretches) = source.stretches.lock() else { return Ok(None) };
         stretches.next(text).map_err(|error| refused(&self.path, &error))
     }

@@ -71,8 +71,11 @@ pub fn plan_chunks(
     rules: ChunkRules,
     chars_per_token: CharsPerToken,
 ) -> Option<ChunkPlan> {
-    let joints = Joints::of(outline.links());
     let room = chars_per_token.units(budget.tokens);
+    if fits_whole(outline, room, rules) {
+        return Some(ChunkPlan { ends: vec![outline.len()], cut: Vec::new() });
+    }
+    let joints = Joints::of(outline.links());
     rules.grain.and_finer().iter().find_map(|&grain| {
         let mut packer =
             Packer { outline, joints: &joints, room, plan: ChunkPlan::default(), open: 0..0, filled: 0 };
@@ -83,6 +86,12 @@ pub fn plan_chunks(
         let chunks = packer.plan.ends.len();
         (chunks > 0 && chunks <= rules.most).then_some(packer.plan)
     })
+}
+
+/// Whether one chunk is enough, whatever the joints are.
+fn fits_whole(outline: &Outline<'_>, room: usize, rules: ChunkRules) -> bool {
+    let may_be_one = rules.fewest <= 1 && rules.most >= 1;
+    may_be_one && !outline.is_empty() && outline.units(0..outline.len()) <= room
 }
 
 /// The range in `fewest` sections of about equal size, cut as coarsely as that many sections allow; in fewer where

@@ -214,6 +214,10 @@ impl<'t> Cursor<'t> {
 
     /// A number of JSON.
     fn skip_number(&mut self) -> Option<()> {
+        if let Some((_, length)) = short_natural(self.rest(self.at)) {
+            self.at += length;
+            return Some(());
+        }
         let byte = |at: usize| self.text.get(at).copied().unwrap_or(0);
         let digits = |begin: usize| {
             let length = self.rest(begin).iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -234,6 +238,10 @@ impl<'t> Cursor<'t> {
 
     /// A number that JavaScript prints as it stands there.
     pub fn number(&mut self) -> Option<f64> {
+        if let Some((number, length)) = short_natural(self.rest(self.at)) {
+            self.at += length;
+            return Some(number);
+        }
         self.written_number().and_then(printed_so)
     }
 
@@ -253,17 +261,28 @@ fn is_numeric(byte: u8) -> bool {
 /// Digits that a double holds for certain.
 const CERTAIN_DIGITS: usize = 15;
 
+/// The natural number with which a text begins, and its length, where it is such as most are: short, and with
+/// something behind it that is no more of it.
+fn short_natural(text: &[u8]) -> Option<(f64, usize)> {
+    let mut number = 0;
+    for (length, &byte) in text.iter().take(CERTAIN_DIGITS + 1).enumerate() {
+        if byte.is_ascii_digit() {
+            number = 10 * number + u64::from(byte - b'0');
+        } else {
+            let is_natural = length == 1 || (length > 1 && !text.starts_with(b"0"));
+            return (is_natural && !is_numeric(byte)).then_some((number as f64, length));
+        }
+    }
+    None
+}
+
 /// The number that a JSON number stands for, where JavaScript prints it in the same way. `None` also where that would
 /// take a closer look.
 fn printed_so(written: &[u8]) -> Option<f64> {
-    let digits = written.strip_prefix(b"-").unwrap_or(written);
-    if digits.iter().all(u8::is_ascii_digit) {
-        let plain = matches!(digits, [b'1'..=b'9', ..]) || written == b"0";
-        let number =
-            digits.iter().take(CERTAIN_DIGITS).fold(0, |sum, digit| 10 * sum + u64::from(digit - b'0'));
-        let number = if digits.len() == written.len() { number as f64 } else { -(number as f64) };
-        return (plain && digits.len() <= CERTAIN_DIGITS).then_some(number);
+    if written == b"0" {
+        return Some(0.0);
     }
+    let digits = written.strip_prefix(b"-").unwrap_or(written);
     let text = std::str::from_utf8(written).ok()?;
     // Rust and JavaScript print the shortest form alike, but for exponents.
     let grammatical = matches!(digits, [b'0', b'.', ..] | [b'1'..=b'9', ..]) && !digits.ends_with(b".");

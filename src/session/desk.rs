@@ -3,7 +3,8 @@
 use std::cell::Cell;
 
 use super::index::Index;
-use super::scan::{Found, STRETCH};
+use super::scan::Found;
+use super::stretch::{Buffer, STRETCH};
 
 /// The most bytes that a thread keeps; a desk that has more held a long line, or a strange one.
 const KEPT: usize = 8 * STRETCH;
@@ -12,7 +13,7 @@ const KEPT: usize = 8 * STRETCH;
 #[derive(Default)]
 pub struct Desk {
     /// The stretch.
-    pub text: Vec<u8>,
+    pub text: Buffer,
     /// Its index.
     pub index: Index,
     /// What was found. Empty between two files.
@@ -32,7 +33,7 @@ impl Desk {
 
     /// Leaves it for the next file that this thread reads. It ends with the thread.
     pub fn leave(self) {
-        if self.text.capacity() + self.index.bytes() + self.found.bytes() <= KEPT {
+        if self.text.bytes() + self.index.bytes() + self.found.bytes() <= KEPT {
             DESK.set(self);
         }
     }

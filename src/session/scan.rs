@@ -1,7 +1,6 @@
-//! A session file as entries: read in stretches of whole lines, each line once.
+//! Stretches of a session file as entries: each line is read once.
 
 use std::collections::HashMap;
-use std::io::{self, Read};
 
 use hashbrown::HashTable;
 
@@ -9,102 +8,10 @@ use super::entry::{Entry, Facts, Id};
 use super::index::Index;
 use super::line::{Source, read_line};
 use super::skipped::SkippedLines;
+use super::stretch::Stretch;
 use crate::transcript::part::{Part, Tag};
 
-/// The longest line that is read, in bytes; longer ones are passed over without being held.
-pub const LONGEST_LINE: usize = 64 << 20;
-/// Bytes of a stretch, longer lines aside: small enough for the nearer caches.
-pub const STRETCH: usize = 256 << 10;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
-/// A file under reading, one stretch after the other.
-pub struct Stretches<R> {
-    source: R,
-    /// The beginning of a line whose end was not read yet.
-    carried: Vec<u8>,
-    /// Where the next stretch begins, in bytes.
-    offset: u64,
-    next: u32,
-    longest: usize,
-    /// Bytes that were read.
-    pub read: u64,
-}
-
-/// Where a stretch stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stretch {
-    /// Which one, from 0.
-    pub index: u32,
-    /// Where it begins, in bytes.
-    pub offset: u64,
-    /// Whether a line longer than the longest was passed over before it.
-    pub passed_over: bool,
-    /// The most bytes that were held while it was read.
-    pub held: usize,
-}
-
-impl<R: Read> Stretches<R> {
-    /// A source that was not read yet.
-    pub fn new(source: R, longest: usize) -> Self {
-        Self { source, carried: Vec::new(), offset: 0, next: 0, longest, read: 0 }
-    }
-
-    /// Fills `text` with the next whole lines; `None` at the end.
-    ///
-    /// # Errors
-    /// Those of the source.
-    pub fn next(&mut self, text: &mut Vec<u8>) -> io::Result<Option<Stretch>> {
-        let mut offset = self.offset;
-        let (mut passed_over, mut held) = (false, 0);
-        text.clear();
-        text.append(&mut self.carried);
-        loop {
-            let before = text.len();
-            // A long line is to grow what holds it by a part and not to double it.
-            text.reserve_exact(STRETCH.max(before / 8));
-            let got = self.source.by_ref().take(STRETCH as u64).read_to_end(text)?;
-            self.read += got as u64;
-            held = text.len().max(held);
-            if got == 0 {
-                break;
-            }
-            let fresh = text.get(before..).unwrap_or_default();
-            if let Some(last) = fresh.iter().rposition(|&byte| byte == b'\n') {
-                self.carried.extend(text.drain(before + last + 1..));
-                break;
-            }
-            if text.len() > self.longest {
-                offset += text.len() as u64 + self.pass_over(text)?;
-                passed_over = true;
-            }
-        }
-        if text.is_empty() && !passed_over {
-            return Ok(None);
-        }
-        self.offset = offset + text.len() as u64;
-        let stretch = Stretch { index: self.next, offset, passed_over, held };
-        self.next += 1;
-        Ok(Some(stretch))
-    }
-
-    /// Reads on to the end of the line, and leaves what stands behind it in `text`.
-    fn pass_over(&mut self, text: &mut Vec<u8>) -> io::Result<u64> {
-        let mut passed = 0;
-        loop {
-            text.clear();
-            let got = self.source.by_ref().take(STRETCH as u64).read_to_end(text)?;
-            self.read += got as u64;
-            match text.iter().position(|&byte| byte == b'\n') {
-                Some(end) => {
-                    drop(text.drain(..=end));
-                    return Ok(passed + end as u64 + 1);
-                }
-                None if got == 0 => return Ok(passed),
-                None => passed += got as u64,
-            }
-        }
-    }
-}
 
 /// The entries of a stretch. Lines count from its first.
 #[derive(Debug, Default)]
