@@ -25,12 +25,12 @@ function run(request, { signal, range, input, host: asked }) {
     if (signal?.aborted) throw signal.reason;
     const handle = binding.newRun();
     // Only a client of the host's own has to be told.
-    const given = asked.kind === "callback" ? new AbortController() : undefined;
+    const controller = asked.kind === "callback" ? new AbortController() : undefined;
     const abort = () => {
       binding.cancelRun(handle);
       const reason = reasonOf(signal);
       reject(reason);
-      given?.abort(reason);
+      controller?.abort(reason);
     };
     const settle = (/** @type {any} */ { failure, ...outcome }) => {
       // Called from the native side: what the signal throws would end the process.
@@ -42,7 +42,7 @@ function run(request, { signal, range, input, host: asked }) {
         reject(error);
       }
     };
-    const host = { run: handle, asked, settle, signal: given?.signal, thrown: undefined };
+    const host = { run: handle, asked, settle, signal: controller?.signal, thrown: undefined };
     const network = asked.kind === "http" ? connections() : undefined;
     // Before anything begins: a getter of a message may abort, and a listener that cannot be added ends it here.
     signal?.addEventListener("abort", abort, { once: true });

@@ -2,6 +2,7 @@
 //! Whatever is written otherwise is refused and read in another way, so that this one need not know it.
 
 use super::index::Quote;
+use super::number::{is_numeric, natural, printed_so};
 
 /// How deep values may lie in each other.
 const DEEPEST: u32 = 64;
@@ -214,8 +215,7 @@ impl<'t> Cursor<'t> {
 
     /// A number of JSON.
     fn skip_number(&mut self) -> Option<()> {
-        if let Some((_, length)) = short_natural(self.rest(self.at)) {
-            self.at += length;
+        if self.natural().is_some() {
             return Some(());
         }
         let byte = |at: usize| self.text.get(at).copied().unwrap_or(0);
@@ -238,11 +238,14 @@ impl<'t> Cursor<'t> {
 
     /// A number that JavaScript prints as it stands there.
     pub fn number(&mut self) -> Option<f64> {
-        if let Some((number, length)) = short_natural(self.rest(self.at)) {
-            self.at += length;
-            return Some(number);
-        }
-        self.written_number().and_then(printed_so)
+        self.natural().or_else(|| self.written_number().and_then(printed_so))
+    }
+
+    /// A number such as most are, read in one go.
+    fn natural(&mut self) -> Option<f64> {
+        let (number, length) = natural(self.rest(self.at))?;
+        self.at += length;
+        Some(number)
     }
 
     /// What stands there of the bytes that numbers are made of.
@@ -252,42 +255,6 @@ impl<'t> Cursor<'t> {
         self.at += length;
         rest.get(..length)
     }
-}
-
-fn is_numeric(byte: u8) -> bool {
-    byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E')
-}
-
-/// Digits that a double holds for certain.
-const CERTAIN_DIGITS: usize = 15;
-
-/// The natural number with which a text begins, and its length, where it is such as most are: short, and with
-/// something behind it that is no more of it.
-fn short_natural(text: &[u8]) -> Option<(f64, usize)> {
-    let mut number = 0;
-    for (length, &byte) in text.iter().take(CERTAIN_DIGITS + 1).enumerate() {
-        if byte.is_ascii_digit() {
-            number = 10 * number + u64::from(byte - b'0');
-        } else {
-            let is_natural = length == 1 || (length > 1 && !text.starts_with(b"0"));
-            return (is_natural && !is_numeric(byte)).then_some((number as f64, length));
-        }
-    }
-    None
-}
-
-/// The number that a JSON number stands for, where JavaScript prints it in the same way. `None` also where that would
-/// take a closer look.
-fn printed_so(written: &[u8]) -> Option<f64> {
-    if written == b"0" {
-        return Some(0.0);
-    }
-    let digits = written.strip_prefix(b"-").unwrap_or(written);
-    let text = std::str::from_utf8(written).ok()?;
-    // Rust and JavaScript print the shortest form alike, but for exponents.
-    let grammatical = matches!(digits, [b'0', b'.', ..] | [b'1'..=b'9', ..]) && !digits.ends_with(b".");
-    let number = text.parse::<f64>().ok().filter(|number| (1e-6..1e15).contains(&number.abs()));
-    number.filter(|number| grammatical && number.to_string() == text)
 }
 
 /// The most names of an object that is read here.

@@ -7,7 +7,7 @@ pub const LONGEST_LINE: usize = 64 << 20;
 /// Bytes of a stretch, longer lines aside: small enough for the nearer caches.
 pub const STRETCH: usize = 256 << 10;
 
-/// Bytes to read into, of which the first ones are filled. They are cleared once and not again for each file.
+/// Bytes to read into, of which the first ones are filled. They are set up once, and not again for each file.
 #[derive(Debug, Default)]
 pub struct Buffer {
     bytes: Vec<u8>,
